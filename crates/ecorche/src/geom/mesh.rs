@@ -1,0 +1,122 @@
+//! The plain triangle surface every stage works on.
+
+use glam::{DVec3, Vec3};
+
+/// A triangle surface: shared vertices, counter-clockwise triangles seen from outside.
+///
+/// Where a surface must be closed or welded, the function that needs it says so.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TriMesh {
+    /// Vertex positions, metres.
+    pub positions: Vec<Vec3>,
+    /// Three vertex indices each, all below `positions.len()`.
+    pub triangles: Vec<[u32; 3]>,
+}
+
+impl TriMesh {
+    /// Smallest and largest corner of the bounding box; both zero for an empty surface.
+    pub fn bounds(&self) -> (Vec3, Vec3) {
+        bounds(&self.positions)
+    }
+
+    /// Length of the bounding box's diagonal, the yardstick of relative tolerances.
+    pub fn size(&self) -> f32 {
+        let (low, high) = self.bounds();
+        low.distance(high)
+    }
+
+    /// The corners of triangle `t`.
+    pub fn corners(&self, t: usize) -> [Vec3; 3] {
+        self.triangles[t].map(|v| self.positions[v as usize])
+    }
+
+    /// Signed volume enclosed; positive when the triangles face outward. Meaningful for closed surfaces.
+    pub fn volume(&self) -> f64 {
+        volume(&self.positions, &self.triangles)
+    }
+
+    /// Total area of the triangles.
+    pub fn area(&self) -> f64 {
+        (0..self.triangles.len())
+            .map(|t| {
+                let [a, b, c] = self.corners(t).map(Vec3::as_dvec3);
+                0.5 * (b - a).cross(c - a).length()
+            })
+            .sum()
+    }
+
+    /// Unit vertex normals, triangles weighted by their angle at the vertex. A vertex without a
+    /// proper triangle gets `Vec3::Y`.
+    pub fn normals(&self) -> Vec<Vec3> {
+        let mut normals = vec![Vec3::ZERO; self.positions.len()];
+        accumulate_normals(&self.positions, &self.triangles, &mut normals);
+        for normal in &mut normals {
+            *normal = normal.try_normalize().unwrap_or(Vec3::Y);
+        }
+        normals
+    }
+}
+
+/// Smallest and largest corner of the box around `points`; both zero when there are none.
+pub fn bounds(points: &[Vec3]) -> (Vec3, Vec3) {
+    if points.is_empty() {
+        return (Vec3::ZERO, Vec3::ZERO);
+    }
+    points.iter().fold((Vec3::MAX, Vec3::MIN), |(low, high), &p| (low.min(p), high.max(p)))
+}
+
+/// Signed volume of the closed surface, summed in index order relative to its first vertex.
+pub fn volume(positions: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
+    let origin = positions.first().map_or(DVec3::ZERO, |p| p.as_dvec3());
+    let six_times: f64 = triangles
+        .iter()
+        .map(|t| {
+            let [a, b, c] = t.map(|v| positions[v as usize].as_dvec3() - origin);
+            a.dot(b.cross(c))
+        })
+        .sum();
+    six_times / 6.0
+}
+
+/// Adds each triangle's unit normal, times its angle at the corner, to its three vertices.
+pub fn accumulate_normals(positions: &[Vec3], triangles: &[[u32; 3]], normals: &mut [Vec3]) {
+    for &triangle in triangles {
+        let corners = triangle.map(|v| positions[v as usize]);
+        let cross = (corners[1] - corners[0]).cross(corners[2] - corners[0]);
+        let Some(unit) = cross.try_normalize() else { continue };
+        for k in 0..3 {
+            let to_next = corners[(k + 1) % 3] - corners[k];
+            let to_last = corners[(k + 2) % 3] - corners[k];
+            normals[triangle[k] as usize] += unit * to_next.angle_between(to_last);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tetrahedron() -> TriMesh {
+        TriMesh {
+            positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z],
+            triangles: vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]],
+        }
+    }
+
+    #[test]
+    fn a_unit_corner_tetrahedron_has_a_sixth_of_a_cube() {
+        let mesh = tetrahedron();
+        assert!((mesh.volume() - 1.0 / 6.0).abs() < 1e-12);
+        assert!((mesh.area() - (1.5 + 3f64.sqrt() / 2.0)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn normals_point_away_from_the_middle() {
+        let mesh = tetrahedron();
+        let middle = Vec3::splat(0.25);
+        for (p, n) in mesh.positions.iter().zip(mesh.normals()) {
+            assert!((*p - middle).dot(n) > 0.0);
+            assert!((n.length() - 1.0).abs() < 1e-6);
+        }
+    }
+}

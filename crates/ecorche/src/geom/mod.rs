@@ -1,0 +1,9 @@
+//! Triangle surfaces and the questions asked of them. Knows nothing of characters.
+
+pub mod adjacency;
+pub mod mesh;
+pub mod weld;
+
+pub use adjacency::Adjacency;
+pub use mesh::TriMesh;
+pub use weld::Weld;

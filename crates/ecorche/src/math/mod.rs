@@ -1,0 +1,1 @@
+//! What glam lacks: rigid transforms as dual quaternions, matrix decompositions, splines.
