@@ -1,4 +1,5 @@
 //! Écorché deforms the skin of animated characters.
 
+pub mod character;
 pub mod geom;
 pub mod math;

@@ -2,8 +2,10 @@
 
 pub mod adjacency;
 pub mod mesh;
+pub mod shading;
 pub mod weld;
 
 pub use adjacency::Adjacency;
 pub use mesh::TriMesh;
+pub use shading::Shading;
 pub use weld::Weld;

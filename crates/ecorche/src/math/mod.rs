@@ -1,1 +1,5 @@
-//! What glam lacks: rigid transforms as dual quaternions, matrix decompositions, splines.
+//! What glam lacks: decomposed transforms, rigid motions as dual quaternions.
+
+pub mod transform;
+
+pub use transform::Transform;
