@@ -1,0 +1,31 @@
+//! One deformed moment of a character.
+
+use glam::Vec3;
+use serde::Serialize;
+
+/// Every mesh of a character at one moment, in world space (metres, Y up).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Frame {
+    /// Moment in the clip, seconds.
+    pub time: f32,
+    /// One per mesh of the character, in its order.
+    pub meshes: Vec<FrameMesh>,
+    /// What the deformation has to say about this frame.
+    pub report: FrameReport,
+}
+
+/// A deformed mesh.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FrameMesh {
+    /// One per file vertex, in the file's order.
+    pub positions: Vec<Vec3>,
+    /// One unit vector per shading slot, see [`crate::geom::Shading`].
+    pub normals: Vec<Vec3>,
+}
+
+/// Counts of one frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FrameReport {
+    /// Vertices that could not be deformed as asked and fell back to a simpler position.
+    pub fell_back: usize,
+}

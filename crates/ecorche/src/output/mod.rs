@@ -1,0 +1,117 @@
+//! Files other programs read: point caches, meshes, pictures.
+//!
+//! A cache is written through [`CacheWriter`]: made for a [`Shot`], fed its frames in order,
+//! finished. Nothing appears under its final name before `finish`; a writer that is dropped leaves
+//! nothing behind.
+
+pub mod file;
+pub mod mdd;
+pub mod obj;
+pub mod pc2;
+pub mod point_cache;
+
+use crate::character::Character;
+use crate::frame::Frame;
+use std::path::{Path, PathBuf};
+
+/// What is being baked.
+#[derive(Clone, Debug)]
+pub struct Shot<'a> {
+    /// Names, faces and world of the meshes.
+    pub character: &'a Character,
+    /// The clip's name; empty for a rest pose.
+    pub clip: String,
+    /// Frames per second.
+    pub fps: f32,
+    /// Number of the first frame; frame 0 is the clip's start.
+    pub first_frame: usize,
+    /// How many frames will be written.
+    pub frame_count: usize,
+}
+
+/// A cache being written.
+pub trait CacheWriter {
+    /// Appends the next frame.
+    fn write_frame(&mut self, frame: &Frame) -> Result<(), WriteError>;
+    /// Puts the files under their final names and lists them.
+    fn finish(self: Box<Self>) -> Result<Vec<PathBuf>, WriteError>;
+}
+
+/// Why a cache could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// The disk said no.
+    #[error("{}: {source}; check that the folder exists, is writable and has space", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The operating system's word.
+        source: std::io::Error,
+    },
+    /// The ending is none we write.
+    #[error("{}: no cache format for this ending; known: .pc2 .mdd .obj .glb .usda", path.display())]
+    UnknownFormat {
+        /// The file asked for.
+        path: PathBuf,
+    },
+    /// The shot does not fit the format.
+    #[error("{}: {problem}; {remedy}", path.display())]
+    DoesNotFit {
+        /// The file.
+        path: PathBuf,
+        /// What does not fit.
+        problem: String,
+        /// What a user can do.
+        remedy: String,
+    },
+}
+
+/// The cache formats, by ending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Point cache of 3ds Max, Blender, Houdini, Maya; one file per mesh.
+    Pc2,
+    /// Point cache of LightWave, Blender, Houdini; one file per mesh.
+    Mdd,
+    /// One OBJ file per frame.
+    Obj,
+}
+
+impl Format {
+    /// The format a path's ending asks for.
+    pub fn of(path: &Path) -> Result<Self, WriteError> {
+        let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
+        match ending.as_str() {
+            "pc2" => Ok(Self::Pc2),
+            "mdd" => Ok(Self::Mdd),
+            "obj" => Ok(Self::Obj),
+            _ => Err(WriteError::UnknownFormat { path: path.to_owned() }),
+        }
+    }
+}
+
+/// Starts a cache at `path` in the format of its ending.
+pub fn create<'a>(path: &Path, shot: &Shot<'a>) -> Result<Box<dyn CacheWriter + 'a>, WriteError> {
+    Ok(match Format::of(path)? {
+        Format::Pc2 => Box::new(pc2::create(path, shot)?),
+        Format::Mdd => Box::new(mdd::create(path, shot)?),
+        Format::Obj => Box::new(obj::ObjWriter::create(path, shot)?),
+    })
+}
+
+/// `name.pc2` becomes `name.Body.pc2`. Characters that file systems dislike become `_`.
+pub fn with_label(path: &Path, label: &str) -> PathBuf {
+    let safe: String =
+        label.chars().map(|c| if c.is_alphanumeric() || "-_ ".contains(c) { c } else { '_' }).collect();
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let ending = path.extension().map(|e| format!(".{}", e.to_string_lossy())).unwrap_or_default();
+    path.with_file_name(format!("{stem}.{safe}{ending}"))
+}
+
+/// One path per mesh: `path` itself for a single mesh, labelled by unique mesh names for several.
+pub fn mesh_paths(path: &Path, character: &Character) -> Vec<PathBuf> {
+    match character.meshes.as_slice() {
+        [_] => vec![path.to_owned()],
+        meshes => meshes.iter().map(|m| with_label(path, &m.name)).collect(),
+    }
+}

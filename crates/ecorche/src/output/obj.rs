@@ -1,0 +1,111 @@
+//! Wavefront OBJ: one file per frame, and the mesh a point cache sits on.
+//!
+//! All meshes of a character share a file, one `o` each, vertices in the file's order, so that the
+//! n-th vertex of an object is the n-th point of its cache.
+
+use super::file::{ClosedFile, PendingFile};
+use super::{CacheWriter, Shot, WriteError, with_label};
+use crate::character::{Character, Mesh};
+use crate::frame::{Frame, FrameMesh};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Writes `name.0000.obj`, `name.0001.obj`, ...; just `name.obj` for a single frame.
+pub struct ObjWriter<'a> {
+    path: PathBuf,
+    shot: Shot<'a>,
+    files: Vec<ClosedFile>,
+}
+
+impl<'a> ObjWriter<'a> {
+    /// Starts a sequence.
+    pub fn create(path: &Path, shot: &Shot<'a>) -> Result<Self, WriteError> {
+        Ok(Self { path: path.to_owned(), shot: shot.clone(), files: Vec::new() })
+    }
+}
+
+impl CacheWriter for ObjWriter<'_> {
+    fn write_frame(&mut self, frame: &Frame) -> Result<(), WriteError> {
+        let path = match self.shot.frame_count {
+            1 => self.path.clone(),
+            _ => with_label(&self.path, &format!("{:04}", self.shot.first_frame + self.files.len())),
+        };
+        let mut file = PendingFile::create(&path)?;
+        write_meshes(&mut file, self.shot.character, &frame.meshes)
+            .map_err(|source| WriteError::Io { path, source })?;
+        self.files.push(file.close()?);
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<Vec<PathBuf>, WriteError> {
+        self.files.into_iter().map(ClosedFile::commit).collect()
+    }
+}
+
+/// Writes one frame as an OBJ file.
+pub fn write(path: &Path, character: &Character, frame: &Frame) -> Result<PathBuf, WriteError> {
+    let mut file = PendingFile::create(path)?;
+    write_meshes(&mut file, character, &frame.meshes)
+        .map_err(|source| WriteError::Io { path: path.to_owned(), source })?;
+    file.commit()
+}
+
+fn write_meshes(out: &mut impl Write, character: &Character, meshes: &[FrameMesh]) -> std::io::Result<()> {
+    writeln!(out, "# ecorche {}: {}", env!("CARGO_PKG_VERSION"), one_line(&character.name))?;
+    // OBJ counts positions, texture coordinates and normals from 1 over the whole file.
+    let mut first = [1; 3];
+    for (mesh, posed) in character.meshes.iter().zip(meshes) {
+        writeln!(out, "o {}", one_line(&mesh.name))?;
+        for &p in &posed.positions {
+            let [x, y, z] = character.world.to_user(p).to_array();
+            writeln!(out, "v {x} {y} {z}")?;
+        }
+        for uv in &mesh.corner_uvs {
+            writeln!(out, "vt {} {}", uv.x, uv.y)?;
+        }
+        for &n in &posed.normals {
+            let [x, y, z] = character.world.direction_to_user(n).to_array();
+            writeln!(out, "vn {x} {y} {z}")?;
+        }
+        write_faces(out, mesh, first, character.world.is_mirrored())?;
+        first[0] += posed.positions.len();
+        first[1] += mesh.corner_uvs.len();
+        first[2] += posed.normals.len();
+    }
+    Ok(())
+}
+
+fn write_faces(out: &mut impl Write, mesh: &Mesh, first: [usize; 3], mirrored: bool) -> std::io::Result<()> {
+    let mut material = None;
+    for f in 0..mesh.faces.len() {
+        let of_face = mesh.material_of_face.get(f).copied().unwrap_or(0);
+        if material != Some(of_face) {
+            material = Some(of_face);
+            if let Some(name) = mesh.materials.get(of_face as usize) {
+                writeln!(out, "usemtl {}", one_line(name))?;
+            }
+        }
+        write!(out, "f")?;
+        let mut corner = |c: usize| {
+            let v = mesh.faces.corners[c] as usize + first[0];
+            let n = mesh.shading.slot_of_corner[c] as usize + first[2];
+            if mesh.corner_uvs.is_empty() {
+                write!(out, " {v}//{n}")
+            } else {
+                write!(out, " {v}/{}/{n}", c + first[1])
+            }
+        };
+        if mirrored {
+            mesh.faces.range(f).rev().try_for_each(&mut corner)?;
+        } else {
+            mesh.faces.range(f).try_for_each(&mut corner)?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// Names may hold anything; a line break would end the statement.
+fn one_line(name: &str) -> String {
+    name.replace(['\n', '\r'], " ")
+}

@@ -1,0 +1,81 @@
+//! PC2 point caches: little-endian, a 32-byte header, then every sample's points as f32 xyz.
+//!
+//! Header: `POINTCACHE2\0`, version (1), points, first frame (f32), frames per sample (f32), samples.
+
+use super::file::PendingFile;
+use super::point_cache::PointCacheWriter;
+use super::{Shot, WriteError};
+use glam::Vec3;
+use std::path::{Path, PathBuf};
+
+const MAGIC: &[u8; 12] = b"POINTCACHE2\0";
+const HEADER: usize = 32;
+
+/// Starts one PC2 file per mesh.
+pub fn create(path: &Path, shot: &Shot) -> Result<PointCacheWriter, WriteError> {
+    PointCacheWriter::create(path, shot, f32::to_le_bytes, |mesh| {
+        header(mesh.positions.len(), shot.first_frame as f32, shot.frame_count).to_vec()
+    })
+}
+
+fn header(points: usize, first_frame: f32, samples: usize) -> [u8; HEADER] {
+    let mut bytes = [0; HEADER];
+    bytes[..12].copy_from_slice(MAGIC);
+    bytes[12..16].copy_from_slice(&1i32.to_le_bytes());
+    bytes[16..20].copy_from_slice(&(points as i32).to_le_bytes());
+    bytes[20..24].copy_from_slice(&first_frame.to_le_bytes());
+    bytes[24..28].copy_from_slice(&1f32.to_le_bytes());
+    bytes[28..32].copy_from_slice(&(samples as i32).to_le_bytes());
+    bytes
+}
+
+/// A PC2 file read back, in the units and axes it was written in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pc2 {
+    /// Frame number of the first sample.
+    pub first_frame: f32,
+    /// Points of every sample.
+    pub samples: Vec<Vec<Vec3>>,
+}
+
+impl Pc2 {
+    /// Reads a whole cache; says what is wrong with a damaged one.
+    pub fn read(path: &Path) -> Result<Self, WriteError> {
+        let bytes = std::fs::read(path).map_err(|source| WriteError::Io { path: path.to_owned(), source })?;
+        let bad = |problem: String| WriteError::DoesNotFit {
+            path: path.to_owned(),
+            problem,
+            remedy: "bake it again".into(),
+        };
+        if bytes.len() < HEADER || &bytes[..12] != MAGIC {
+            return Err(bad("not a PC2 file".into()));
+        }
+        let word = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+        let points = i32::from_le_bytes(word(16)).max(0) as usize;
+        let samples = i32::from_le_bytes(word(28)).max(0) as usize;
+        let floats: Vec<f32> =
+            bytes[HEADER..].chunks_exact(4).map(|c| f32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
+        if Some(floats.len()) != points.checked_mul(samples).and_then(|n| n.checked_mul(3)) {
+            return Err(bad(format!(
+                "header promises {samples} samples of {points} points, the file holds {} numbers",
+                floats.len()
+            )));
+        }
+        let samples = (0..samples)
+            .map(|s| {
+                floats[3 * points * s..3 * points * (s + 1)].chunks_exact(3).map(Vec3::from_slice).collect()
+            })
+            .collect();
+        Ok(Self { first_frame: f32::from_le_bytes(word(20)), samples })
+    }
+
+    /// Writes the cache, whole or not at all.
+    pub fn write(&self, path: &Path) -> Result<PathBuf, WriteError> {
+        let mut file = PendingFile::create(path)?;
+        file.put(&header(self.samples.first().map_or(0, Vec::len), self.first_frame, self.samples.len()))?;
+        for p in self.samples.iter().flatten() {
+            file.put(bytemuck::cast_slice(&p.to_array().map(f32::to_le_bytes)))?;
+        }
+        file.commit()
+    }
+}
