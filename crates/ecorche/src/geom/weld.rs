@@ -1,7 +1,8 @@
 //! Joining the copies of a vertex that a file splits at texture and normal seams.
 
 use super::TriMesh;
-use glam::Vec3;
+use glam::{DVec3, I64Vec3, Vec3};
+use std::collections::HashMap;
 
 /// Which file vertices are one point of the surface.
 ///
@@ -16,40 +17,38 @@ pub struct Weld {
 }
 
 impl Weld {
-    /// Joins vertices closer than `tolerance` (metres) for which `same` holds too; transitive.
+    /// Joins each vertex to the first one within `tolerance` (metres) for which `same` holds too.
     ///
     /// `same(a, b)` tells touching sheets apart: lips or eyelids that meet at rest have other
     /// weights or morphs and must not be sewn together.
     pub fn new(positions: &[Vec3], tolerance: f32, same: impl Fn(usize, usize) -> bool) -> Self {
-        // Sorting along x makes every candidate pair near neighbours in `order`.
-        let mut order: Vec<u32> = (0..positions.len() as u32).collect();
-        order.sort_by(|&a, &b| positions[a as usize].x.total_cmp(&positions[b as usize].x).then(a.cmp(&b)));
-        let mut root: Vec<u32> = (0..positions.len() as u32).collect();
-        for (i, &a) in order.iter().enumerate() {
-            let p = positions[a as usize];
-            for &b in &order[i + 1..] {
-                let q = positions[b as usize];
-                if q.x - p.x > tolerance {
-                    break;
-                }
-                if p.distance_squared(q) <= tolerance * tolerance && same(a as usize, b as usize) {
-                    let (ra, rb) = (find(&mut root, a), find(&mut root, b));
-                    root[ra.max(rb) as usize] = ra.min(rb);
-                }
-            }
+        // Cells of twice the tolerance: a ball around a point reaches two of them along each axis.
+        let cell_size = if tolerance > 0.0 { 2.0 * f64::from(tolerance) } else { 1.0 };
+        let cell = |p: DVec3| (p / cell_size).floor().as_i64vec3();
+        let mut surface_in_cell: HashMap<I64Vec3, Vec<u32>> = HashMap::new();
+        let mut weld = Self::default();
+        for (v, &position) in positions.iter().enumerate() {
+            let p = position.as_dvec3();
+            let reach = DVec3::splat(f64::from(tolerance));
+            let (low, high) = (cell(p - reach), cell(p + reach));
+            let is_copy = |s: &u32| {
+                let first = weld.first_vertex[*s as usize] as usize;
+                positions[first].distance_squared(position) <= tolerance * tolerance && same(first, v)
+            };
+            let cells = (low.x..=high.x).flat_map(|x| {
+                (low.y..=high.y).flat_map(move |y| (low.z..=high.z).map(move |z| I64Vec3::new(x, y, z)))
+            });
+            let known =
+                cells.filter_map(|c| surface_in_cell.get(&c)).flatten().copied().filter(is_copy).min();
+            let surface = known.unwrap_or_else(|| {
+                let new = weld.first_vertex.len() as u32;
+                weld.first_vertex.push(v as u32);
+                surface_in_cell.entry(cell(p)).or_default().push(new);
+                new
+            });
+            weld.surface_of_vertex.push(surface);
         }
-        let mut surface_of_vertex = vec![0; positions.len()];
-        let mut first_vertex = Vec::new();
-        for v in 0..positions.len() as u32 {
-            let r = find(&mut root, v);
-            if r == v {
-                surface_of_vertex[v as usize] = first_vertex.len() as u32;
-                first_vertex.push(v);
-            } else {
-                surface_of_vertex[v as usize] = surface_of_vertex[r as usize];
-            }
-        }
-        Self { surface_of_vertex, first_vertex }
+        weld
     }
 
     /// Number of surface vertices.
@@ -76,14 +75,6 @@ impl Weld {
     }
 }
 
-fn find(root: &mut [u32], mut v: u32) -> u32 {
-    while root[v as usize] != v {
-        root[v as usize] = root[root[v as usize] as usize];
-        v = root[v as usize];
-    }
-    v
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +85,17 @@ mod tests {
         let weld = Weld::new(&positions, 1e-6, |_, _| true);
         assert_eq!(weld.surface_of_vertex, vec![0, 1, 0, 2, 1]);
         assert_eq!(weld.scatter(&weld.gather(&positions)), positions);
+    }
+
+    #[test]
+    fn copies_join_across_cell_borders() {
+        let tolerance = 1e-3;
+        let positions: Vec<Vec3> = (0..100)
+            .flat_map(|i| [i as f32 * 0.01, i as f32 * 0.01 + 0.9e-3])
+            .map(|x| Vec3::new(x, -x, x))
+            .collect();
+        let weld = Weld::new(&positions, 2.0 * tolerance, |_, _| true);
+        assert_eq!(weld.surface_count(), 100);
     }
 
     #[test]

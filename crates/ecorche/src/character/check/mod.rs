@@ -1,0 +1,69 @@
+//! From what a file says to a character the rest can trust.
+//!
+//! Order of work: the hierarchy is put in order, meshes and skins are mended and brought into
+//! metres, Y up, then the clips. Each mended thing leaves a [`Repair`].
+
+mod clips;
+mod hierarchy;
+mod meshes;
+mod skins;
+
+use super::raw::RawCharacter;
+use super::{Character, ReadError, Repair, World};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Most vertices, corners or keys of one list; beyond it a count in a file is taken for damage.
+const MOST_ELEMENTS: usize = 1 << 30;
+
+/// Checks, repairs and converts `raw`, read from `path`.
+pub fn check(path: &Path, mut raw: RawCharacter) -> Result<Character, ReadError> {
+    let mut repairs = std::mem::take(&mut raw.repairs);
+    for mesh in &raw.meshes {
+        if mesh.positions.len().max(mesh.corners.len()) > MOST_ELEMENTS {
+            return Err(ReadError::Malformed {
+                path: path.to_owned(),
+                thing: format!("mesh \"{}\"", mesh.name),
+                problem: format!("has more than {MOST_ELEMENTS} vertices or corners"),
+                remedy: "split the mesh".into(),
+            });
+        }
+    }
+    check_world(&mut raw.world, &mut repairs);
+    meshes::give_every_mesh_a_node(&mut raw);
+    let order = hierarchy::check(&mut raw, &mut repairs);
+    let mut skeleton = order.skeleton;
+    let mut meshes = meshes::check(&raw, &order.joint_of_node, &mut repairs);
+    skins::bind(&raw, &order.joint_of_node, &mut skeleton, &mut meshes, &mut repairs);
+    meshes::weld(&raw, &mut meshes, &skeleton, &mut repairs);
+    let clips = clips::check(&raw, &order.joint_of_node, &meshes, &mut repairs);
+    if meshes.is_empty() && skeleton.is_empty() {
+        return Err(ReadError::Malformed {
+            path: path.to_owned(),
+            thing: "the file".into(),
+            problem: "holds neither a mesh nor a joint".into(),
+            remedy: "export the character again with its mesh and armature".into(),
+        });
+    }
+    let name = path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
+    Ok(Character { name, skeleton, meshes, clips, world: raw.world, repairs })
+}
+
+fn check_world(world: &mut World, repairs: &mut Vec<Repair>) {
+    if !(world.metres_per_unit.is_finite() && world.metres_per_unit > 0.0) {
+        repairs.push(Repair::new("unit", format!("is {} metres", world.metres_per_unit), "taken as 1 metre"));
+        world.metres_per_unit = 1.0;
+    }
+}
+
+/// Gives empty names a default and repeated ones a number.
+fn unique_name(name: &str, default: &str, taken: &mut BTreeSet<String>) -> String {
+    let wanted = if name.trim().is_empty() { default } else { name };
+    let mut unique = wanted.to_owned();
+    let mut number = 0;
+    while !taken.insert(unique.clone()) {
+        number += 1;
+        unique = format!("{wanted}.{number:03}");
+    }
+    unique
+}
