@@ -1,1 +1,56 @@
-fn main() {}
+//! The `ecorche` command: arguments to settings, settings to one call of the library.
+//!
+//! Exit codes: 0 done; 1 done, but a check that was asked for failed; 2 error. Results go to
+//! standard output, everything else to standard error.
+
+mod arguments;
+mod commands;
+mod console;
+mod source;
+
+use arguments::{Cli, Command};
+use clap::Parser;
+use console::Console;
+use std::process::ExitCode;
+
+/// How a command that ran to its end went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// Done.
+    Done,
+    /// Done, but a limit the user set was passed.
+    CheckFailed,
+}
+
+/// An error ready to be shown.
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let console = Console::new(cli.options.quiet, cli.options.verbose);
+    if let Some(threads) = cli.options.threads {
+        // Fails only when a pool exists already, which nothing before this line makes.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    }
+    let result = match &cli.command {
+        Command::Info(arguments) => commands::info::run(arguments, &console),
+        Command::Bake(arguments) => commands::bake::run(arguments, &console),
+        Command::Join(arguments) => commands::join::run(arguments, &console),
+        Command::Man(arguments) => commands::man::run(arguments, &console),
+        Command::Completions(arguments) => commands::completions::run(arguments),
+    };
+    match result {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::CheckFailed) => ExitCode::from(1),
+        // The reader of our output went away, as `head` does: nothing to say and nobody to say it to.
+        Err(failure) if is_broken_pipe(&*failure) => ExitCode::SUCCESS,
+        Err(failure) => {
+            console.error(&failure.to_string());
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn is_broken_pipe(failure: &(dyn std::error::Error + 'static)) -> bool {
+    failure.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+}

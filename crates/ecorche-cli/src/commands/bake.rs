@@ -1,0 +1,98 @@
+//! `ecorche bake`: the deformed animation as a cache.
+
+use crate::arguments::Bake;
+use crate::console::Console;
+use crate::{Failure, Outcome, source};
+use ecorche::bake::{BakeError, Plan};
+use ecorche::character::{Character, Clip};
+use ecorche::deform::{Body, Workspace};
+use ecorche::output::{Format, obj, with_label};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Set when the user interrupts; the bake then cleans up after itself.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Bakes the chosen clips.
+pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
+    let format = Format::of(&arguments.output)?;
+    let character = source::load_rigged(&arguments.rig, console)?;
+    if character.meshes.is_empty() {
+        return Err(format!(
+            "{}: holds no mesh, only joints and clips; bake a character and give this file as --motion",
+            arguments.rig.file
+        )
+        .into());
+    }
+    let character = Arc::new(character);
+    let clips = choose_clips(&character, arguments, console)?;
+    let sampling = arguments.sampling.resolve();
+    let plans = clips.iter().map(|clip| Plan::new(*clip, &sampling)).collect::<Result<Vec<_>, _>>()?;
+    let cache = source::user_cache(&arguments.cache);
+    let body = Body::bind(character.clone(), arguments.method, cache.as_ref());
+    // A second interrupt while this one is being honoured is not an error.
+    let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
+
+    let several = plans.len() > 1;
+    for plan in &plans {
+        let name = plan.clip.map_or("rest pose", |c| c.name.as_str());
+        let path = if several { with_label(&arguments.output, name) } else { arguments.output.clone() };
+        bake_one(&body, plan, &path, name, console)?;
+    }
+    if matches!(format, Format::Pc2 | Format::Mdd) && !arguments.no_mesh {
+        let path = arguments.output.with_extension("rest.obj");
+        let rest = body.rest(&mut Workspace::default());
+        println!("{}", obj::write(&path, &character, &rest)?.display());
+    }
+    Ok(Outcome::Done)
+}
+
+fn bake_one(body: &Body, plan: &Plan, path: &Path, name: &str, console: &Console) -> Result<(), Failure> {
+    let bar = console.progress(name, plan.len());
+    let baked = ecorche::bake::bake(body, plan, path, |done| {
+        bar.set_position(done as u64);
+        if INTERRUPTED.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    bar.finish_and_clear();
+    let baked = baked.map_err(|error| match error {
+        BakeError::Stopped => Failure::from(format!("{}: interrupted; nothing was left behind", path.display())),
+        other => other.into(),
+    })?;
+    if baked.fell_back > 0 {
+        console.warn(&format!(
+            "{name}: {} vertex positions could not be computed and keep a simpler one",
+            baked.fell_back
+        ));
+    }
+    console.note(&format!("{name}: {} frames at {} fps, {}", baked.frames, plan.fps, body.method()));
+    // A sequence is named by its first file; nobody reads a thousand lines.
+    for path in baked.paths.iter().take(if baked.paths.len() > 16 { 1 } else { 16 }) {
+        println!("{}", path.display());
+    }
+    Ok(())
+}
+
+/// The clips asked for; the first when none is; none at all for a character without any.
+fn choose_clips<'a>(
+    character: &'a Character,
+    arguments: &Bake,
+    console: &Console,
+) -> Result<Vec<Option<&'a Clip>>, Failure> {
+    let clips = &character.clips;
+    match arguments.sampling.clip.as_deref() {
+        Some("all") if !clips.is_empty() => Ok(clips.iter().map(Some).collect()),
+        None | Some("all") if clips.is_empty() => {
+            console.warn(&format!("{}: has no clip; baking its rest pose", arguments.rig.file));
+            Ok(vec![None])
+        }
+        None => {
+            if clips.len() > 1 {
+                console.note(&format!("baking clip \"{}\", the first of {}; choose with --clip", clips[0].name, clips.len()));
+            }
+            Ok(vec![clips.first()])
+        }
+        Some(name) => Ok(vec![Some(source::find_clip(character, name, &arguments.rig.file)?)]),
+    }
+}

@@ -1,0 +1,123 @@
+//! `ecorche info`: what is in a character file.
+
+use super::write_json;
+use crate::arguments::InfoArguments;
+use crate::console::Console;
+use crate::{Failure, Outcome, source};
+use ecorche::character::info::{Info, MeshInfo};
+use std::fmt::Write;
+
+/// Prints the summary, or writes it as JSON.
+pub fn run(arguments: &InfoArguments, _console: &Console) -> Result<Outcome, Failure> {
+    let character = source::load(&arguments.file)?;
+    let info = Info::of(&character);
+    match &arguments.json {
+        Some(path) => write_json(path, &info)?,
+        None => std::io::Write::write_all(&mut std::io::stdout(), describe(&info, arguments.joints)?.as_bytes())?,
+    }
+    Ok(Outcome::Done)
+}
+
+fn describe(info: &Info, all_joints: bool) -> Result<String, std::fmt::Error> {
+    let mut text = String::new();
+    writeln!(text, "{}", info.name)?;
+    writeln!(
+        text,
+        "  units   1 unit = {} m, {} up{}; rest pose measures {:.3} m across",
+        info.metres_per_unit,
+        info.up,
+        if info.left_handed { ", left-handed" } else { "" },
+        info.size
+    )?;
+    describe_meshes(&mut text, &info.meshes)?;
+    describe_joints(&mut text, info, all_joints)?;
+    describe_clips(&mut text, info)?;
+    match info.repairs.len() {
+        0 => writeln!(text, "repairs   none needed")?,
+        n => writeln!(text, "repairs   {n}")?,
+    }
+    for repair in &info.repairs {
+        writeln!(text, "  {repair}")?;
+    }
+    Ok(text)
+}
+
+fn describe_meshes(text: &mut String, meshes: &[MeshInfo]) -> std::fmt::Result {
+    writeln!(text, "meshes    {}", meshes.len())?;
+    for mesh in meshes {
+        writeln!(
+            text,
+            "  {}: {} vertices ({} welded), {} faces ({} triangles), {} {}",
+            mesh.name,
+            mesh.vertices,
+            mesh.welded_vertices,
+            mesh.faces,
+            mesh.triangles,
+            mesh.components,
+            plural("component", mesh.components),
+        )?;
+        if mesh.open_edges + mesh.non_manifold_edges > 0 {
+            writeln!(text, "    {} open edges, {} non-manifold edges", mesh.open_edges, mesh.non_manifold_edges)?;
+        }
+        if mesh.joints > 0 {
+            writeln!(
+                text,
+                "    skinned by {} joints, {} influences at most, {:.2} on average{}",
+                mesh.joints,
+                mesh.most_influences,
+                mesh.mean_influences,
+                if mesh.dual_quaternion { "; the file asks for dual quaternions" } else { "" },
+            )?;
+        } else {
+            writeln!(text, "    moves with node \"{}\"", mesh.node)?;
+        }
+        if mesh.morphs > 0 {
+            writeln!(text, "    {} morph {}", mesh.morphs, plural("target", mesh.morphs))?;
+        }
+        if !mesh.materials.is_empty() {
+            writeln!(text, "    materials: {}", mesh.materials.join(", "))?;
+        }
+    }
+    Ok(())
+}
+
+fn describe_joints(text: &mut String, info: &Info, all: bool) -> std::fmt::Result {
+    let in_skin = info.joints.iter().filter(|j| j.in_skin).count();
+    let recognised = info.joints.iter().filter(|j| j.humanoid.is_some()).count();
+    writeln!(
+        text,
+        "joints    {} ({in_skin} in skins), {recognised} recognised as humanoid bones",
+        info.joints.len()
+    )?;
+    for joint in info.joints.iter().filter(|j| all || j.humanoid.is_some()) {
+        write!(text, "  {}", joint.name)?;
+        if let Some(bone) = &joint.humanoid {
+            write!(text, " = {bone}")?;
+        }
+        if let (true, Some(parent)) = (all, &joint.parent) {
+            write!(text, " (child of {parent})")?;
+        }
+        writeln!(text)?;
+    }
+    Ok(())
+}
+
+fn describe_clips(text: &mut String, info: &Info) -> std::fmt::Result {
+    writeln!(text, "clips     {}", info.clips.len())?;
+    for clip in &info.clips {
+        let rate = clip.fps.map_or_else(|| "no stated rate".to_owned(), |fps| format!("{fps} fps"));
+        write!(text, "  {}: {:.3} s, {rate}, {} joints", clip.name, clip.length, clip.joints)?;
+        if clip.morphs > 0 {
+            write!(text, ", {} morphs", clip.morphs)?;
+        }
+        if clip.start != 0.0 {
+            write!(text, ", starts at {:.3} s", clip.start)?;
+        }
+        writeln!(text)?;
+    }
+    Ok(())
+}
+
+fn plural(word: &str, count: usize) -> String {
+    if count == 1 { word.to_owned() } else { format!("{word}s") }
+}

@@ -1,0 +1,19 @@
+//! `ecorche join`: pieces of a long bake, made by several processes, become one cache.
+
+use crate::arguments::Join;
+use crate::console::Console;
+use crate::{Failure, Outcome};
+use ecorche::output::pc2::Pc2;
+
+/// Joins PC2 pieces in the order of their frames.
+pub fn run(arguments: &Join, console: &Console) -> Result<Outcome, Failure> {
+    let joined = Pc2::join(&arguments.pieces)?;
+    let path = joined.write(&arguments.output)?;
+    console.note(&format!(
+        "{} frames of {} points",
+        joined.samples.len(),
+        joined.samples.first().map_or(0, Vec::len)
+    ));
+    println!("{}", path.display());
+    Ok(Outcome::Done)
+}

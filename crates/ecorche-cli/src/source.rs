@@ -1,0 +1,47 @@
+//! Where a character comes from: a file or a sample made by code, with motion and weights added.
+
+use crate::Failure;
+use crate::arguments::{CacheArguments, Rig, Weights};
+use crate::console::Console;
+use ecorche::cache::Cache;
+use ecorche::character::{Character, Clip, motion, read};
+use ecorche::skinning::heat_weights;
+use std::path::Path;
+
+/// Loads `source`, a path or `sample:NAME`.
+pub fn load(source: &str) -> Result<Character, Failure> {
+    Ok(read(Path::new(source))?)
+}
+
+/// Loads a character, warns of repairs, joins its motion and makes weights as asked.
+pub fn load_rigged(rig: &Rig, console: &Console) -> Result<Character, Failure> {
+    let mut character = load(&rig.file)?;
+    console.warn_of_repairs(&rig.file, &character.repairs);
+    if let Some(file) = &rig.motion {
+        let moving = load(file)?;
+        console.warn_of_repairs(file, &moving.repairs);
+        let report = motion::join(&mut character, &moving)?;
+        console.note(&format!("{file}: {report}"));
+    }
+    let weightless = character.meshes.iter().all(|m| m.skin().is_none());
+    let wanted = rig.weights.unwrap_or(if weightless { Weights::Heat } else { Weights::File });
+    if wanted == Weights::Heat {
+        let repairs = heat_weights::give_weights(&mut character, rig.weights.is_some())?;
+        console.warn_of_repairs(&rig.file, &repairs);
+    }
+    Ok(character)
+}
+
+/// The clip called `name`, or an error that lists the others.
+pub fn find_clip<'a>(character: &'a Character, name: &str, file: &str) -> Result<&'a Clip, Failure> {
+    character.clip(name).ok_or_else(|| {
+        let names: Vec<&str> = character.clips.iter().map(|c| c.name.as_str()).collect();
+        let known = if names.is_empty() { "it has none".to_owned() } else { format!("it has {}", names.join(", ")) };
+        Failure::from(format!("{file}: no clip called \"{name}\"; {known}"))
+    })
+}
+
+/// The user's disk cache, unless switched off.
+pub fn user_cache(arguments: &CacheArguments) -> Option<Cache> {
+    if arguments.no_cache { None } else { Cache::of_user(arguments.cache_limit << 20) }
+}

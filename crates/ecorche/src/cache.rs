@@ -1,0 +1,165 @@
+//! Results that are dear to compute, kept on disk and found again by content.
+//!
+//! An entry's name is the hash of everything it was computed from, so a changed character simply
+//! misses. An entry that is damaged, or written by another version, is ignored and written anew.
+//! When the folder grows beyond its limit the entries unused for longest go first.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Raised whenever the meaning of cached bytes changes.
+const VERSION: u32 = 1;
+const MAGIC: &[u8; 8] = b"ecorche\0";
+const HEADER: usize = 8 + 4 + 32;
+
+/// Bytes the cache may hold unless told otherwise: 1 GiB.
+pub const DEFAULT_LIMIT: u64 = 1 << 30;
+
+/// A folder of computed results.
+#[derive(Clone, Debug)]
+pub struct Cache {
+    folder: PathBuf,
+    limit: u64,
+}
+
+/// The content an entry was computed from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key(blake3::Hash);
+
+impl Key {
+    /// The key of a `kind` of result computed from `parts`, in this order.
+    pub fn new(kind: &str, parts: &[&[u8]]) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        for part in std::iter::once(kind.as_bytes()).chain(parts.iter().copied()) {
+            // Lengths keep neighbouring parts from running into each other.
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+        Self(hasher.finalize())
+    }
+}
+
+impl Cache {
+    /// A cache in `folder`, made when first written to.
+    pub fn new(folder: impl Into<PathBuf>, limit: u64) -> Self {
+        Self { folder: folder.into(), limit }
+    }
+
+    /// The user's cache: `$ECORCHE_CACHE`, else `ecorche` in the usual cache folder; none without a home.
+    pub fn of_user(limit: u64) -> Option<Self> {
+        let set = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+        let folder = set("ECORCHE_CACHE").or_else(|| {
+            let base = set("XDG_CACHE_HOME")
+                .or_else(|| set("LOCALAPPDATA"))
+                .or_else(|| set("HOME").map(|home| home.join(".cache")));
+            base.map(|b| b.join("ecorche"))
+        })?;
+        Some(Self::new(folder, limit))
+    }
+
+    /// The bytes kept under `key`, if sound.
+    pub fn get(&self, key: Key) -> Option<Vec<u8>> {
+        let path = self.path(key);
+        let bytes = std::fs::read(&path).ok()?;
+        let body = bytes.get(HEADER..)?;
+        let sound = bytes[..8] == *MAGIC
+            && bytes[8..12] == VERSION.to_le_bytes()
+            && bytes[12..HEADER] == *blake3::hash(body).as_bytes();
+        if !sound {
+            return None;
+        }
+        // Marks the entry as used; a read-only cache still serves.
+        let _ = std::fs::File::open(&path).and_then(|f| f.set_modified(SystemTime::now()));
+        Some(body.to_vec())
+    }
+
+    /// Keeps `bytes` under `key`. A cache that cannot be written is no error: the result was computed.
+    pub fn put(&self, key: Key, bytes: &[u8]) {
+        let write = || -> std::io::Result<()> {
+            std::fs::create_dir_all(&self.folder)?;
+            let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+            use std::io::Write;
+            file.write_all(MAGIC)?;
+            file.write_all(&VERSION.to_le_bytes())?;
+            file.write_all(blake3::hash(bytes).as_bytes())?;
+            file.write_all(bytes)?;
+            file.persist(self.path(key))?;
+            Ok(())
+        };
+        if write().is_ok() {
+            self.shrink();
+        }
+    }
+
+    fn path(&self, key: Key) -> PathBuf {
+        self.folder.join(format!("{}.cache", key.0.to_hex()))
+    }
+
+    /// Removes the entries unused for longest until the rest fits the limit.
+    fn shrink(&self) {
+        let mut entries: Vec<(SystemTime, u64, PathBuf)> = std::fs::read_dir(&self.folder)
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| {
+                let path = entry.ok()?.path();
+                let is_entry = path.extension().is_some_and(|e| e == "cache");
+                let metadata = std::fs::metadata(&path).ok().filter(|m| is_entry && m.is_file())?;
+                Some((metadata.modified().ok()?, metadata.len(), path))
+            })
+            .collect();
+        entries.sort();
+        let mut total: u64 = entries.iter().map(|e| e.1).sum();
+        for (_, size, path) in &entries {
+            if total <= self.limit {
+                break;
+            }
+            if std::fs::remove_file(path).is_ok() {
+                total -= size;
+            }
+        }
+    }
+
+    /// The folder the entries are in.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_kept_is_found_by_content_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path().join("inner"), DEFAULT_LIMIT);
+        let key = Key::new("centres", &[b"ab", b"c"]);
+        assert_eq!(cache.get(key), None);
+        cache.put(key, b"result");
+        assert_eq!(cache.get(key).unwrap(), b"result");
+        assert_eq!(cache.get(Key::new("centres", &[b"a", b"bc"])), None);
+    }
+
+    #[test]
+    fn a_damaged_entry_is_not_trusted() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path(), DEFAULT_LIMIT);
+        let key = Key::new("centres", &[]);
+        cache.put(key, b"result");
+        let mut bytes = std::fs::read(cache.path(key)).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        std::fs::write(cache.path(key), bytes).unwrap();
+        assert_eq!(cache.get(key), None);
+    }
+
+    #[test]
+    fn the_limit_holds() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path(), 2500);
+        for i in 0..5u8 {
+            cache.put(Key::new("x", &[&[i]]), &[0; 1000]);
+        }
+        let total: u64 = std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum();
+        assert!(total <= 2500, "{total}");
+    }
+}
