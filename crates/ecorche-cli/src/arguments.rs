@@ -204,7 +204,9 @@ pub struct Completions {
 
 /// `12` or `0-99`.
 fn parse_frames(text: &str) -> Result<RangeInclusive<usize>, String> {
-    let number = |part: &str| part.trim().parse::<usize>().map_err(|_| format!("\"{text}\" is not a frame or a range such as 0-99"));
+    let number = |part: &str| {
+        part.trim().parse::<usize>().map_err(|_| format!("\"{text}\" is not a frame or a range such as 0-99"))
+    };
     let (first, last) = match text.split_once('-') {
         Some((a, b)) => (number(a)?, number(b)?),
         None => (number(text)?, number(text)?),

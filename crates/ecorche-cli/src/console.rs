@@ -62,7 +62,10 @@ impl Console {
             self.warn(&format!("{file}: {repair}"));
         }
         if repairs.len() > shown {
-            self.warn(&format!("{file}: {} more repairs; `ecorche info {file}` lists them", repairs.len() - shown));
+            self.warn(&format!(
+                "{file}: {} more repairs; `ecorche info {file}` lists them",
+                repairs.len() - shown
+            ));
         }
     }
 
@@ -72,7 +75,9 @@ impl Console {
             return ProgressBar::hidden();
         }
         let bar = ProgressBar::new(steps as u64).with_message(what.to_owned());
-        if let Ok(style) = ProgressStyle::with_template("{msg:28!} {bar:32} {pos}/{len}  {per_sec}  {eta} left") {
+        if let Ok(style) =
+            ProgressStyle::with_template("{msg:28!} {bar:32} {pos}/{len}  {per_sec}  {eta} left")
+        {
             bar.set_style(style);
         }
         bar.enable_steady_tick(Duration::from_millis(200));

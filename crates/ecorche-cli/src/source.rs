@@ -36,7 +36,8 @@ pub fn load_rigged(rig: &Rig, console: &Console) -> Result<Character, Failure> {
 pub fn find_clip<'a>(character: &'a Character, name: &str, file: &str) -> Result<&'a Clip, Failure> {
     character.clip(name).ok_or_else(|| {
         let names: Vec<&str> = character.clips.iter().map(|c| c.name.as_str()).collect();
-        let known = if names.is_empty() { "it has none".to_owned() } else { format!("it has {}", names.join(", ")) };
+        let known =
+            if names.is_empty() { "it has none".to_owned() } else { format!("it has {}", names.join(", ")) };
         Failure::from(format!("{file}: no clip called \"{name}\"; {known}"))
     })
 }

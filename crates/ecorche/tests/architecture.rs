@@ -5,7 +5,18 @@ use std::path::{Path, PathBuf};
 
 /// Modules of the crate in the order of the pipeline; each may use those before it and itself.
 const ORDER: [&str; 13] = [
-    "math", "cache", "geom", "character", "skinning", "tissue", "frame", "deform", "output", "measure", "samples", "bake",
+    "math",
+    "cache",
+    "geom",
+    "character",
+    "skinning",
+    "tissue",
+    "frame",
+    "deform",
+    "output",
+    "measure",
+    "samples",
+    "bake",
     "lib",
 ];
 
@@ -48,7 +59,11 @@ fn imported_modules(text: &str) -> Vec<String> {
                         _ => {}
                     }
                 }
-                found.extend(names.iter().map(|n| n.trim().split("::").next().unwrap().trim_end_matches(';').to_owned()));
+                found.extend(
+                    names
+                        .iter()
+                        .map(|n| n.trim().split("::").next().unwrap().trim_end_matches(';').to_owned()),
+                );
             } else {
                 found.push(part.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect());
             }
@@ -67,7 +82,8 @@ fn modules_import_only_what_stands_before_them() {
     let mut wrong = Vec::new();
     for file in &files {
         let module = module_of(file, &source);
-        let own = rank(&module).unwrap_or_else(|| panic!("module {module} is not in the order; give it a place"));
+        let own =
+            rank(&module).unwrap_or_else(|| panic!("module {module} is not in the order; give it a place"));
         for imported in imported_modules(&fs::read_to_string(file).unwrap()) {
             if rank(&imported).is_some_and(|r| r > own) {
                 wrong.push(format!("{} imports {imported}", file.strip_prefix(&source).unwrap().display()));

@@ -57,7 +57,9 @@ fn bake_one(body: &Body, plan: &Plan, path: &Path, name: &str, console: &Console
     });
     bar.finish_and_clear();
     let baked = baked.map_err(|error| match error {
-        BakeError::Stopped => Failure::from(format!("{}: interrupted; nothing was left behind", path.display())),
+        BakeError::Stopped => {
+            Failure::from(format!("{}: interrupted; nothing was left behind", path.display()))
+        }
         other => other.into(),
     })?;
     if baked.fell_back > 0 {
@@ -89,7 +91,11 @@ fn choose_clips<'a>(
         }
         None => {
             if clips.len() > 1 {
-                console.note(&format!("baking clip \"{}\", the first of {}; choose with --clip", clips[0].name, clips.len()));
+                console.note(&format!(
+                    "baking clip \"{}\", the first of {}; choose with --clip",
+                    clips[0].name,
+                    clips.len()
+                ));
             }
             Ok(vec![clips.first()])
         }

@@ -13,7 +13,9 @@ pub fn run(arguments: &InfoArguments, _console: &Console) -> Result<Outcome, Fai
     let info = Info::of(&character);
     match &arguments.json {
         Some(path) => write_json(path, &info)?,
-        None => std::io::Write::write_all(&mut std::io::stdout(), describe(&info, arguments.joints)?.as_bytes())?,
+        None => {
+            std::io::Write::write_all(&mut std::io::stdout(), describe(&info, arguments.joints)?.as_bytes())?
+        }
     }
     Ok(Outcome::Done)
 }
@@ -57,7 +59,11 @@ fn describe_meshes(text: &mut String, meshes: &[MeshInfo]) -> std::fmt::Result {
             plural("component", mesh.components),
         )?;
         if mesh.open_edges + mesh.non_manifold_edges > 0 {
-            writeln!(text, "    {} open edges, {} non-manifold edges", mesh.open_edges, mesh.non_manifold_edges)?;
+            writeln!(
+                text,
+                "    {} open edges, {} non-manifold edges",
+                mesh.open_edges, mesh.non_manifold_edges
+            )?;
         }
         if mesh.joints > 0 {
             writeln!(

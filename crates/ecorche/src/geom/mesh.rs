@@ -45,11 +45,14 @@ impl TriMesh {
             .sum()
     }
 
-    /// Unit vertex normals, triangles weighted by their angle at the vertex. A vertex without a
-    /// proper triangle gets `Vec3::Y`.
+    /// Unit vertex normals, see [`corner_normals`]. A vertex without a proper triangle gets `Vec3::Y`.
     pub fn normals(&self) -> Vec<Vec3> {
         let mut normals = vec![Vec3::ZERO; self.positions.len()];
-        accumulate_normals(&self.positions, &self.triangles, &mut normals);
+        for (t, triangle) in self.triangles.iter().enumerate() {
+            for (&v, normal) in triangle.iter().zip(corner_normals(self.corners(t))) {
+                normals[v as usize] += normal;
+            }
+        }
         for normal in &mut normals {
             *normal = normal.try_normalize().unwrap_or(Vec3::Y);
         }
@@ -78,18 +81,19 @@ pub fn volume(positions: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
     six_times / 6.0
 }
 
-/// Adds each triangle's unit normal, times its angle at the corner, to its three vertices.
-pub fn accumulate_normals(positions: &[Vec3], triangles: &[[u32; 3]], normals: &mut [Vec3]) {
-    for &triangle in triangles {
-        let corners = triangle.map(|v| positions[v as usize]);
-        let cross = (corners[1] - corners[0]).cross(corners[2] - corners[0]);
-        let Some(unit) = cross.try_normalize() else { continue };
-        for k in 0..3 {
-            let to_next = corners[(k + 1) % 3] - corners[k];
-            let to_last = corners[(k + 2) % 3] - corners[k];
-            normals[triangle[k] as usize] += unit * to_next.angle_between(to_last);
-        }
-    }
+/// What a triangle adds to the normals of its three corners: its own normal, times the sine of the
+/// angle at the corner, over the lengths of the two edges there. Exact for vertices on a sphere.
+///
+/// Based on: Max. Weights for computing vertex normals from facet normals. 1999.
+pub fn corner_normals(corners: [Vec3; 3]) -> [Vec3; 3] {
+    let edges = [corners[1] - corners[0], corners[2] - corners[1], corners[0] - corners[2]];
+    let cross = edges[0].cross(edges[1]);
+    let squared = edges.map(Vec3::length_squared);
+    [0, 1, 2].map(|k| {
+        let lengths = squared[k] * squared[(k + 2) % 3];
+        let weighted = cross / lengths;
+        if weighted.is_finite() { weighted } else { Vec3::ZERO }
+    })
 }
 
 #[cfg(test)]
@@ -108,6 +112,19 @@ mod tests {
         let mesh = tetrahedron();
         assert!((mesh.volume() - 1.0 / 6.0).abs() < 1e-12);
         assert!((mesh.area() - (1.5 + 3f64.sqrt() / 2.0)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn normals_of_an_uneven_sphere_are_its_radii() {
+        // A fan of uneven triangles around a pole, all vertices on the unit sphere.
+        let ring: Vec<Vec3> = [0.0f32, 0.4, 1.9, 2.2, 4.0, 5.5]
+            .iter()
+            .enumerate()
+            .map(|(i, a)| Vec3::new(a.cos(), 1.0 + i as f32 * 0.3, -a.sin()).normalize())
+            .collect();
+        let positions: Vec<Vec3> = std::iter::once(Vec3::Y).chain(ring).collect();
+        let triangles = (0..6).map(|i| [0, 1 + i, 1 + (i + 1) % 6]).collect();
+        assert!(TriMesh { positions, triangles }.normals()[0].distance(Vec3::Y) < 1e-5);
     }
 
     #[test]

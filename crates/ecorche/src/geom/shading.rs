@@ -1,8 +1,13 @@
 //! Normals that keep the hard edges and seams a modeller made.
 
 use super::Weld;
-use crate::geom::mesh::accumulate_normals;
+use super::adjacency::Lists;
+use super::mesh::corner_normals;
 use glam::Vec3;
+use rayon::prelude::*;
+
+/// Slots or triangles a thread takes at a time; fewer are not worth handing over.
+const CHUNK: usize = 1024;
 
 /// Corners whose rest normals differ by less than this share a normal (cosine of 2 degrees: below
 /// it rounding in quantised files splits smooth surfaces, above it soft bevels lose their edge).
@@ -18,10 +23,10 @@ pub struct Shading {
     pub slot_of_corner: Vec<u32>,
     /// Number of slots.
     pub slots: usize,
-    /// The triangles by slot instead of by vertex.
-    slot_triangles: Vec<[u32; 3]>,
-    /// A vertex of each slot.
-    vertex_of_slot: Vec<u32>,
+    /// The triangles by vertex.
+    triangles: Vec<[u32; 3]>,
+    /// For each slot the triangle corners on it, as 3 * triangle + corner, ascending.
+    corners_of_slot: Lists,
 }
 
 impl Shading {
@@ -30,7 +35,6 @@ impl Shading {
     pub fn new(weld: &Weld, corners: &[u32], corner_normals: &[Vec3], triangle_corners: &[[u32; 3]]) -> Self {
         let mut slots_of_point: Vec<Vec<u32>> = vec![Vec::new(); weld.surface_count()];
         let mut slot_normal = Vec::new();
-        let mut vertex_of_slot = Vec::new();
         let slot_of_corner: Vec<u32> = corners
             .iter()
             .enumerate()
@@ -44,25 +48,39 @@ impl Shading {
                 known.unwrap_or_else(|| {
                     let slot = slot_normal.len() as u32;
                     slot_normal.push(normal);
-                    vertex_of_slot.push(v);
                     slots.push(slot);
                     slot
                 })
             })
             .collect();
-        let slot_triangles = triangle_corners.iter().map(|t| t.map(|c| slot_of_corner[c as usize])).collect();
-        Self { slot_of_corner, slots: slot_normal.len(), slot_triangles, vertex_of_slot }
+        let triangles = triangle_corners.iter().map(|t| t.map(|c| corners[c as usize])).collect();
+        let pairs: Vec<(u32, u32)> = triangle_corners
+            .as_flattened()
+            .iter()
+            .enumerate()
+            .map(|(i, &c)| (slot_of_corner[c as usize], i as u32))
+            .collect();
+        let corners_of_slot = Lists::group(slot_normal.len(), &pairs);
+        Self { slot_of_corner, slots: slot_normal.len(), triangles, corners_of_slot }
     }
 
     /// Unit normal of every slot for deformed `positions` (per file vertex).
     pub fn normals(&self, positions: &[Vec3]) -> Vec<Vec3> {
-        let corners: Vec<Vec3> = self.vertex_of_slot.iter().map(|&v| positions[v as usize]).collect();
-        let mut normals = vec![Vec3::ZERO; self.slots];
-        accumulate_normals(&corners, &self.slot_triangles, &mut normals);
-        for normal in &mut normals {
-            *normal = normal.try_normalize().unwrap_or(Vec3::Y);
-        }
-        normals
+        let of_corner: Vec<[Vec3; 3]> = self
+            .triangles
+            .par_iter()
+            .with_min_len(CHUNK)
+            .map(|t| corner_normals(t.map(|v| positions[v as usize])))
+            .collect();
+        let of_corner = of_corner.as_flattened();
+        (0..self.slots)
+            .into_par_iter()
+            .with_min_len(CHUNK)
+            .map(|slot| {
+                let sum: Vec3 = self.corners_of_slot.get(slot).iter().map(|&c| of_corner[c as usize]).sum();
+                sum.try_normalize().unwrap_or(Vec3::Y)
+            })
+            .collect()
     }
 
     /// One normal per file vertex from slot normals: the mean over the vertex's corners.
@@ -76,5 +94,50 @@ impl Shading {
             *normal = normal.try_normalize().unwrap_or(Vec3::Y);
         }
         normals
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two squares that meet at a right angle along an edge, as triangles with shared vertices.
+    fn fold() -> (Vec<Vec3>, Vec<u32>) {
+        let positions = vec![
+            Vec3::ZERO,
+            Vec3::Z,
+            Vec3::new(1.0, 0.0, 1.0),
+            Vec3::X,
+            Vec3::NEG_Y,
+            Vec3::new(0.0, -1.0, 1.0),
+        ];
+        (positions, vec![0, 1, 2, 0, 2, 3, 1, 0, 4, 1, 4, 5])
+    }
+
+    fn shade(corner_normals: &[Vec3]) -> (Shading, Vec<Vec3>) {
+        let (positions, corners) = fold();
+        let weld = Weld::new(&positions, 1e-6, |_, _| true);
+        let triangles = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]];
+        let shading = Shading::new(&weld, &corners, corner_normals, &triangles);
+        let normals = shading.normals(&positions);
+        (shading, normals)
+    }
+
+    #[test]
+    fn a_hard_edge_stays_hard() {
+        let per_corner: Vec<Vec3> = (0..12).map(|c| if c < 6 { Vec3::Y } else { Vec3::NEG_X }).collect();
+        let (shading, normals) = shade(&per_corner);
+        assert_eq!(shading.slots, 8);
+        for (c, expected) in per_corner.iter().enumerate() {
+            assert!(normals[shading.slot_of_corner[c] as usize].distance(*expected) < 1e-6);
+        }
+    }
+
+    #[test]
+    fn without_normals_the_edge_is_smooth() {
+        let (shading, normals) = shade(&[]);
+        assert_eq!(shading.slots, 6);
+        let edge = normals[shading.slot_of_corner[0] as usize];
+        assert!(edge.dot(Vec3::Y) > 0.3 && edge.dot(Vec3::NEG_X) > 0.3, "{edge}");
     }
 }

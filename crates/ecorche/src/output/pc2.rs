@@ -81,7 +81,8 @@ impl Pc2 {
 
     /// Reads pieces of one bake and puts them in the order of their frames, which must meet without gap.
     pub fn join(pieces: &[PathBuf]) -> Result<Self, WriteError> {
-        let mut read = pieces.iter().map(|p| Ok((Self::read(p)?, p))).collect::<Result<Vec<_>, WriteError>>()?;
+        let mut read =
+            pieces.iter().map(|p| Ok((Self::read(p)?, p))).collect::<Result<Vec<_>, WriteError>>()?;
         read.sort_by(|a, b| a.0.first_frame.total_cmp(&b.0.first_frame));
         let mut joined = Self { first_frame: 0.0, samples: Vec::new() };
         for (i, (piece, path)) in read.into_iter().enumerate() {
@@ -96,9 +97,13 @@ impl Pc2 {
             }
             let next = joined.first_frame + joined.samples.len() as f32;
             if piece.first_frame != next {
-                return Err(does_not_fit(format!("starts at frame {}, but frame {next} comes next", piece.first_frame)));
+                return Err(does_not_fit(format!(
+                    "starts at frame {}, but frame {next} comes next",
+                    piece.first_frame
+                )));
             }
-            let (points, before) = (piece.samples.first().map_or(0, Vec::len), joined.samples.first().map_or(0, Vec::len));
+            let (points, before) =
+                (piece.samples.first().map_or(0, Vec::len), joined.samples.first().map_or(0, Vec::len));
             if points != before {
                 return Err(does_not_fit(format!("has {points} points where the piece before has {before}")));
             }
