@@ -4,11 +4,23 @@
 //! finished. Nothing appears under its final name before `finish`; a writer that is dropped leaves
 //! nothing behind.
 
+pub mod colour;
+pub mod draw;
 pub mod file;
+mod font;
+pub mod legend;
 pub mod mdd;
 pub mod obj;
 pub mod pc2;
+pub mod picture;
+pub mod plot;
 pub mod point_cache;
+pub mod raster;
+pub mod sheet;
+pub mod text;
+
+pub use colour::{Colour, ColourMap};
+pub use picture::Picture;
 
 use crate::character::Character;
 use crate::frame::Frame;
