@@ -118,14 +118,14 @@ fn place(camera: &Camera, dome: usize) -> Vec<(Vec3, Vec3, Group, f32)> {
     placed
 }
 
-const KEY_POWER: Vec3 = Vec3::new(1.52, 1.43, 1.30);
+const KEY_POWER: Vec3 = Vec3::new(1.30, 1.23, 1.13);
 const RIM_POWER: Vec3 = Vec3::new(1.00, 1.04, 1.10);
-const SKY_POWER: Vec3 = Vec3::new(0.50, 0.54, 0.60);
-const FILL_POWER: Vec3 = Vec3::new(0.42, 0.41, 0.40);
-const FLOOR_POWER: Vec3 = Vec3::new(0.26, 0.245, 0.225);
+const SKY_POWER: Vec3 = Vec3::new(0.37, 0.40, 0.45);
+const FILL_POWER: Vec3 = Vec3::new(0.30, 0.295, 0.29);
+const FLOOR_POWER: Vec3 = Vec3::new(0.22, 0.205, 0.19);
 
 fn key_direction(ahead: Vec3, side: Vec3) -> Vec3 {
-    (-0.62 * ahead - 0.66 * side + 0.80 * Vec3::Y).normalize()
+    (-0.60 * ahead - 0.66 * side + 0.95 * Vec3::Y).normalize()
 }
 
 fn rim_direction(ahead: Vec3, side: Vec3) -> Vec3 {

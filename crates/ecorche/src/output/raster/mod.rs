@@ -176,7 +176,7 @@ impl Default for Settings {
 }
 
 /// Unpainted skin: a warm clay.
-pub const CLAY: u32 = 0xD2AE97;
+pub const CLAY: u32 = 0xC9A795;
 /// Muscle.
 pub const MUSCLE: u32 = 0xA84A44;
 /// Bone and tendon.

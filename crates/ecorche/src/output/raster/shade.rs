@@ -282,7 +282,7 @@ impl<'a> Stage<'a> {
 }
 
 /// Strength of the warm light beside the terminator. At 0 the clay looks like plaster, at 2.5 like wax.
-const SCATTER: f32 = 1.0;
+const SCATTER: f32 = 0.5;
 
 impl Fragment {
     fn join(&mut self, other: &Fragment) {
