@@ -148,7 +148,6 @@ pub fn encode_animation(frames: &[Picture], frames_per_second: f32, writer: impl
             pixels.extend_from_slice(&pair[1].pixels[row * first.width + x..row * first.width + x + width]);
         }
         writer.write_image_data(pixels.as_flattened())?;
-        writer.reset_frame_position()?;
     }
     writer.finish()?;
     Ok(())
