@@ -5,7 +5,7 @@
 //! the ground by one mechanism, without noise, the same in every frame.
 //!
 //! Limits: a lamp is a direction, so light never falls off; the shadow on the figure is as fine as a
-//! texel of the maps (1/340 of the scene for the sky, 1/800 for the key).
+//! texel of the maps (1/320 of the scene for the sky, 1/720 for the key).
 
 use super::Camera;
 use glam::{Vec2, Vec3};
@@ -19,6 +19,8 @@ pub(super) struct Casters<'a> {
     /// Middle and radius of the region that is worth texels.
     pub middle: Vec3,
     pub radius: f32,
+    /// Whether there is a ground to be lit.
+    pub ground: bool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -92,7 +94,7 @@ fn place(camera: &Camera, dome: usize) -> Vec<(Vec3, Vec3, Group, f32)> {
             turn = golden_turn(turn);
         }
     };
-    disc(key_direction(ahead, side), KEY_POWER, 18, 0.20, Group::Key);
+    disc(key_direction(ahead, side), KEY_POWER, 16, 0.20, Group::Key);
     disc(rim_direction(ahead, side), RIM_POWER, 8, 0.22, Group::Rim);
 
     let mut turn = side;
@@ -118,14 +120,14 @@ fn place(camera: &Camera, dome: usize) -> Vec<(Vec3, Vec3, Group, f32)> {
     placed
 }
 
-const KEY_POWER: Vec3 = Vec3::new(1.30, 1.23, 1.13);
-const RIM_POWER: Vec3 = Vec3::new(1.00, 1.04, 1.10);
-const SKY_POWER: Vec3 = Vec3::new(0.37, 0.40, 0.45);
-const FILL_POWER: Vec3 = Vec3::new(0.30, 0.295, 0.29);
+const KEY_POWER: Vec3 = Vec3::new(1.50, 1.43, 1.34);
+const RIM_POWER: Vec3 = Vec3::new(1.30, 1.35, 1.42);
+const SKY_POWER: Vec3 = Vec3::new(0.31, 0.335, 0.375);
+const FILL_POWER: Vec3 = Vec3::new(0.17, 0.17, 0.175);
 const FLOOR_POWER: Vec3 = Vec3::new(0.22, 0.205, 0.19);
 
 fn key_direction(ahead: Vec3, side: Vec3) -> Vec3 {
-    (-0.60 * ahead - 0.66 * side + 0.95 * Vec3::Y).normalize()
+    (-0.52 * ahead - 0.74 * side + 0.92 * Vec3::Y).normalize()
 }
 
 fn rim_direction(ahead: Vec3, side: Vec3) -> Vec3 {
@@ -139,7 +141,7 @@ impl Lamps {
             .into_par_iter()
             .map(|(toward, power, group, spread)| {
                 let (right, up) = axes(toward);
-                let texels = if group == Group::Dome { 340.0 } else { 800.0 };
+                let texels = if group == Group::Dome { 320.0 } else { 720.0 };
                 let map = DepthMap::new(casters, toward, right, up, 2.0 * casters.radius / texels);
                 Lamp { toward, right, up, power, group, spread, map }
             })
@@ -216,14 +218,16 @@ impl Lamps {
 }
 
 /// Distance of the nearest surface to a lamp over a rectangle across its direction.
+#[derive(Default)]
 struct DepthMap {
     width: usize,
     height: usize,
     /// Map coordinates of the rectangle's corner, relative to the scene's middle, metres.
     left: f32,
     bottom: f32,
-    /// Metres.
+    /// Metres, and the inverse.
     texel: f32,
+    texels_per_metre: f32,
     /// How far towards the lamp, metres; `NOTHING` where no surface is.
     depth: Vec<f32>,
     /// Coverage and coverage times depth, each level half as fine; level 0 is half as fine as `depth`.
@@ -254,15 +258,14 @@ impl DepthMap {
         let limit = Vec3::splat(casters.radius * 1.02);
         let (low, high) = (low.max(-limit), high.min(limit));
         if low.x > high.x || low.y > high.y {
-            let levels = Vec::new();
-            return Self { width: 0, height: 0, left: 0.0, bottom: 0.0, texel, depth: Vec::new(), levels };
+            return Self { texel, texels_per_metre: 1.0 / texel, ..Self::default() };
         }
         // One empty texel around, so that look-ups at the rim fade to open.
         let (left, bottom) = (low.x - 1.5 * texel, low.y - 1.5 * texel);
         let width = ((high.x - left) / texel) as usize + 3;
         let height = ((high.y - bottom) / texel) as usize + 3;
-        let mut map =
-            Self { width, height, left, bottom, texel, depth: vec![NOTHING; width * height], levels: Vec::new() };
+        let (texels_per_metre, depth) = (1.0 / texel, vec![NOTHING; width * height]);
+        let mut map = Self { width, height, left, bottom, texel, texels_per_metre, depth, levels: Vec::new() };
         for (points, (positions, triangles)) in meshes.iter().zip(&casters.meshes) {
             for triangle in *triangles {
                 let corners = triangle.map(|v| points[v as usize]);
@@ -274,12 +277,14 @@ impl DepthMap {
                 }
             }
         }
-        map.levels = map.coverage_levels();
+        if casters.ground && toward.y > 0.0 {
+            map.levels = map.coverage_levels();
+        }
         map
     }
 
     fn draw(&mut self, corners: [Vec3; 3]) {
-        let scale = 1.0 / self.texel;
+        let scale = self.texels_per_metre;
         // In texels, relative to the centre of the first one.
         let [a, b, c] = corners
             .map(|p| Vec3::new((p.x - self.left) * scale - 0.5, (p.y - self.bottom) * scale - 0.5, p.z));
@@ -287,7 +292,8 @@ impl DepthMap {
         if !(high.x >= 0.0 && high.y >= 0.0 && low.is_finite() && high.is_finite()) {
             return;
         }
-        let first = |x: f32| if x <= 0.0 { 0 } else { x as usize + usize::from(x > x.trunc()) };
+        // Rounding up by hand: `ceil` is a call on processors without the instruction.
+        let first = |x: f32| if x <= 0.0 { 0 } else { x as usize + usize::from(x > (x as usize) as f32) };
         let (x0, y0) = (first(low.x), first(low.y));
         let x1 = (high.x as usize).min(self.width - 1);
         let y1 = (high.y as usize).min(self.height - 1);
@@ -321,17 +327,17 @@ impl DepthMap {
 
     /// Share of the four texels around a place that do not hide a point this far towards the lamp.
     fn visible(&self, u: f32, v: f32, depth: f32) -> f32 {
-        let x = (u - self.left) / self.texel - 0.5;
-        let y = (v - self.bottom) / self.texel - 0.5;
+        let x = (u - self.left) * self.texels_per_metre - 0.5;
+        let y = (v - self.bottom) * self.texels_per_metre - 0.5;
         if !(x >= 0.0 && y >= 0.0 && x < self.width as f32 - 1.0 && y < self.height as f32 - 1.0) {
             return 1.0;
         }
         let (column, row) = (x as usize, y as usize);
         let (fx, fy) = (x - column as f32, y - row as f32);
-        let at = row * self.width + column;
-        let open = |i: usize| if depth >= self.depth[i] { 1.0 } else { 0.0 };
-        let below = open(at) * (1.0 - fx) + open(at + 1) * fx;
-        let above = open(at + self.width) * (1.0 - fx) + open(at + self.width + 1) * fx;
+        let texels = &self.depth[row * self.width + column..][..self.width + 2];
+        let open = |i: usize| if depth >= texels[i] { 1.0 } else { 0.0 };
+        let below = open(0) * (1.0 - fx) + open(1) * fx;
+        let above = open(self.width) * (1.0 - fx) + open(self.width + 1) * fx;
         below + (above - below) * fy
     }
 
@@ -357,14 +363,16 @@ impl DepthMap {
         if self.levels.is_empty() {
             return 0.0;
         }
-        let x = (u - self.left) / self.texel;
-        let y = (v - self.bottom) / self.texel;
+        let x = (u - self.left) * self.texels_per_metre;
+        let y = (v - self.bottom) * self.texels_per_metre;
         let reach = 0.7 * spread * (self.width.max(self.height)) as f32 + 4.0;
         let outside = |x: f32, size: usize| !(x > -reach && x < size as f32 + reach);
         if outside(x, self.width) || outside(y, self.height) {
             return 0.0;
         }
-        let wide = self.blurred(x, y, reach * 0.5);
+        // A rough look around tells how far what hides the lamp is.
+        let level = level_of(0.5 * reach).0.min(self.levels.len() - 1);
+        let wide = self.levels[level].at(x, y, level);
         if wide.x < 1e-4 {
             return 0.0;
         }
@@ -374,16 +382,21 @@ impl DepthMap {
 
     /// Coverage and coverage times depth averaged over about `radius` texels around a place in texels.
     fn blurred(&self, x: f32, y: f32, radius: f32) -> Vec2 {
-        // Level and the way to the next from the number's own exponent and mantissa: a logarithm that is
-        // straight between powers of two, and has the same bits everywhere.
-        let radius = (0.5 * radius).clamp(1.0, 1e6);
-        let exponent = ((radius.to_bits() >> 23) as usize).saturating_sub(127);
-        let fine = exponent.min(self.levels.len() - 1);
-        let coarse = (exponent + 1).min(self.levels.len() - 1);
-        let between = radius / (1u32 << exponent.min(20)) as f32 - 1.0;
+        let (level, between) = level_of(radius);
+        let fine = level.min(self.levels.len() - 1);
+        let coarse = (level + 1).min(self.levels.len() - 1);
         let a = self.levels[fine].at(x, y, fine);
-        if coarse == fine { a } else { a.lerp(self.levels[coarse].at(x, y, coarse), between.clamp(0.0, 1.0)) }
+        if coarse == fine { a } else { a.lerp(self.levels[coarse].at(x, y, coarse), between) }
     }
+}
+
+/// The level whose look-up averages over about `radius` texels of the full map, and how far towards the
+/// next to go, 0 to 1. Taken from the number's own exponent and mantissa: a logarithm that is straight
+/// between powers of two, and has the same bits everywhere.
+fn level_of(radius: f32) -> (usize, f32) {
+    let radius = (0.5 * radius).clamp(1.0, 1e6);
+    let exponent = ((radius.to_bits() >> 23) as usize).saturating_sub(127);
+    (exponent, (radius / (1u32 << exponent.min(20)) as f32 - 1.0).clamp(0.0, 1.0))
 }
 
 impl Level {

@@ -19,6 +19,8 @@ pub(super) struct Stage<'a> {
     normals: &'a [Cow<'a, [Vec3]>],
     lamps: Lamps,
     ground: Option<GroundLight>,
+    /// Backdrop behind the figure and in the corners.
+    backdrop: [Colour; 2],
 }
 
 /// A place of a surface, line or dot seen in a pixel.
@@ -82,9 +84,12 @@ impl<'a> Stage<'a> {
         } else {
             (0.5 * (low + high), whole)
         };
-        let lamps = Lamps::new(camera, settings.dome, &Casters { meshes, clip: scene.clip, middle, radius });
+        let ground = scene.ground.is_some();
+        let casters = Casters { meshes, clip: scene.clip, middle, radius, ground };
+        let lamps = Lamps::new(camera, settings.dome, &casters);
         let ground = scene.ground.map(|height| GroundLight::new(height, camera, settings, &lamps, middle, radius));
-        Self { scene, camera, settings, normals, lamps, ground }
+        let backdrop = [Colour::hex(0xEFEDEA), Colour::hex(0xC2BEBA)];
+        Self { scene, camera, settings, normals, lamps, ground, backdrop }
     }
 
     /// Colours the pixels of a tile, row by row.
@@ -102,6 +107,9 @@ impl<'a> Stage<'a> {
 
     /// Lays the layers over each other, the farthest first, at every sample, and averages.
     fn mix(&self, views: &[LayerView], x: usize, y: usize) -> Vec3 {
+        if views.is_empty() {
+            return self.backdrop(x, y);
+        }
         let covered = |s: usize| views.iter().any(|v| v.solid && v.shade_of[s] != NONE);
         let behind = if (0..SAMPLES).all(covered) { Vec3::ZERO } else { self.backdrop(x, y) };
         let mut sum = Vec3::ZERO;
@@ -241,7 +249,8 @@ impl<'a> Stage<'a> {
             let brightness = Colour(light.diffuse).luminance();
             // From deep shade to full light the colour keeps its hue and most of its lightness.
             let shade = 0.34 + 0.72 * shoulder(0.62 * brightness);
-            return ((base * shade).min(Vec3::ONE), alpha);
+            let sheen = Vec3::splat(0.10 * grazing * light.open);
+            return ((base * shade + sheen).min(Vec3::ONE), alpha);
         }
         let base = if front { fragment.paint } else { fragment.paint * Vec3::new(0.42, 0.34, 0.32) };
         let mut colour = base * light.diffuse;
@@ -273,7 +282,7 @@ impl<'a> Stage<'a> {
         let across = (px - 0.5 * width) / width.max(height);
         let down = (py - 0.42 * height) / height;
         let away = (1.9 * (across * across + 0.8 * down * down)).min(1.0);
-        let light = Colour::hex(0xEFEDEA).mix(Colour::hex(0xC2BEBA), away).0;
+        let light = self.backdrop[0].mix(self.backdrop[1], away).0;
         match &self.ground {
             Some(ground) => light * ground.at(px, py),
             None => light,
@@ -310,8 +319,13 @@ fn shoulder(x: f32) -> f32 {
     KNEE + (1.0 - KNEE) * over / (1.0 + over)
 }
 
+/// The tone curve: a soft white, and shadows a little deeper than the light makes them.
 fn tone(colour: Vec3) -> Vec3 {
-    Vec3::new(shoulder(colour.x), shoulder(colour.y), shoulder(colour.z))
+    let curve = |x: f32| {
+        let y = shoulder(x);
+        y - 0.22 * y * (1.0 - y) * (1.0 - 1.25 * y)
+    };
+    Vec3::new(curve(colour.x), curve(colour.y), curve(colour.z))
 }
 
 /// Light on the ground as seen through a coarse grid of pixels.
