@@ -242,7 +242,8 @@ impl<'a> Stage<'a> {
         let facing = normal.dot(to_eye).clamp(0.0, 1.0);
         let light = self.lamps.at(fragment.position, normal);
         let grazing = (1.0 - facing) * (1.0 - facing);
-        let alpha = surface.alpha + (1.0 - surface.alpha) * 0.75 * grazing;
+        let clear = surface.alpha < 1.0;
+        let alpha = surface.alpha + (1.0 - surface.alpha) * 0.85 * grazing;
 
         if let Paint::Quantity { range, map, .. } = &surface.paint {
             let base = map_colour(fragment.paint.x, *range, *map).0;
@@ -252,7 +253,7 @@ impl<'a> Stage<'a> {
             let sheen = Vec3::splat(0.10 * grazing * light.open);
             return ((base * shade + sheen).min(Vec3::ONE), alpha);
         }
-        let base = if front { fragment.paint } else { fragment.paint * Vec3::new(0.42, 0.34, 0.32) };
+        let base = if front { fragment.paint } else { fragment.paint * INSIDE };
         let mut colour = base * light.diffuse;
         // Light that enters beside the terminator comes out warm.
         let slope = normal.dot(self.lamps.key_toward);
@@ -272,7 +273,9 @@ impl<'a> Stage<'a> {
             + highlight(self.lamps.rim_toward, self.lamps.rim_power, light.rim);
         let sheen = Vec3::splat(0.22 * grazing * grazing * light.open);
         colour += (gloss + sheen) * surface.gloss;
-        (tone(colour), alpha)
+        // Nothing shades a clear surface; darkening its outline gives it back its form.
+        let outline = if clear { 0.45 + 0.40 * facing } else { 1.0 };
+        (tone(colour * outline), alpha)
     }
 
     /// Backdrop and ground at a pixel.
@@ -289,6 +292,9 @@ impl<'a> Stage<'a> {
         }
     }
 }
+
+/// What the inner side of a cut surface keeps of its colour: darker and redder, so that it reads as inside.
+const INSIDE: Vec3 = Vec3::new(0.80, 0.60, 0.54);
 
 /// Strength of the warm light beside the terminator. At 0 the clay looks like plaster, at 2.5 like wax.
 const SCATTER: f32 = 0.5;
