@@ -232,7 +232,8 @@ mod tests {
 
     #[test]
     fn the_sequential_map_grows_lighter_evenly() {
-        let lightness: Vec<f32> = (0..=100).map(|i| ColourMap::Sequential.at(i as f32 / 100.0).lightness()).collect();
+        let lightness: Vec<f32> =
+            (0..=100).map(|i| ColourMap::Sequential.at(i as f32 / 100.0).lightness()).collect();
         for pair in lightness.windows(2) {
             assert!(pair[1] - pair[0] > 0.3 && pair[1] - pair[0] < 1.2, "{pair:?}");
         }

@@ -68,7 +68,8 @@ pub fn rectangle(picture: &mut Picture, low: Vec2, high: Vec2, colour: Colour, a
         return;
     }
     let bytes = colour.to_bytes();
-    let overlap = |from: f32, to: f32, at: usize| (to.min(at as f32 + 1.0) - from.max(at as f32)).clamp(0.0, 1.0);
+    let overlap =
+        |from: f32, to: f32, at: usize| (to.min(at as f32 + 1.0) - from.max(at as f32)).clamp(0.0, 1.0);
     for y in low.y as usize..=high.y as usize {
         for x in low.x as usize..=high.x as usize {
             let cover = overlap(low.x, high.x, x) * overlap(low.y, high.y, y) * alpha;
@@ -100,7 +101,12 @@ mod tests {
         rectangle(&mut picture, Vec2::new(2.5, 3.25), Vec2::new(7.75, 9.0), Colour::BLACK, 1.0);
         assert!((ink(&picture) - 5.25 * 5.75).abs() < 0.3);
         rectangle(&mut picture, Vec2::new(-9.0, -9.0), Vec2::new(99.0, 99.0), Colour::BLACK, 1.0);
-        strokes(&mut picture, &[[Vec2::NAN, Vec2::ONE], [Vec2::splat(-50.0), Vec2::splat(90.0)]], 2.0, Colour::WHITE);
+        strokes(
+            &mut picture,
+            &[[Vec2::NAN, Vec2::ONE], [Vec2::splat(-50.0), Vec2::splat(90.0)]],
+            2.0,
+            Colour::WHITE,
+        );
         assert!((ink(&picture) - 400.0).abs() < 70.0);
     }
 }

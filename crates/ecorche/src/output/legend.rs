@@ -91,7 +91,13 @@ impl Legend {
             if drawn {
                 let cut = inset * 0.5 * (high - low);
                 let (x, colour) = (x as f32, self.map.at(t));
-                draw::rectangle(picture, Vec2::new(x, low + cut), Vec2::new(x + 1.0, high - cut), colour, 1.0);
+                draw::rectangle(
+                    picture,
+                    Vec2::new(x, low + cut),
+                    Vec2::new(x + 1.0, high - cut),
+                    colour,
+                    1.0,
+                );
             }
         }
         let count = ((right - left) / 70.0).clamp(2.0, 8.0) as usize;

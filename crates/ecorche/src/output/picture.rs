@@ -21,7 +21,9 @@ pub enum PictureError {
     #[error("a picture needs at least one pixel and an animation at least one frame")]
     Empty,
     /// The frames of an animation must have one size.
-    #[error("frame {frame} of the animation is {found:?} pixels, the first {first:?}; render all at one size")]
+    #[error(
+        "frame {frame} of the animation is {found:?} pixels, the first {first:?}; render all at one size"
+    )]
     FrameSize {
         /// Index of the frame that differs.
         frame: usize,
@@ -122,7 +124,11 @@ impl Picture {
 /// PNGs show the first frame.
 ///
 /// After the first frame only the rectangle that changed is stored, so that a still backdrop costs nothing.
-pub fn encode_animation(frames: &[Picture], frames_per_second: f32, writer: impl Write) -> Result<(), PictureError> {
+pub fn encode_animation(
+    frames: &[Picture],
+    frames_per_second: f32,
+    writer: impl Write,
+) -> Result<(), PictureError> {
     let Some(first) = frames.first().filter(|f| !f.pixels.is_empty()) else {
         return Err(PictureError::Empty);
     };

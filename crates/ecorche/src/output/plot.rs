@@ -79,7 +79,8 @@ impl Axis {
             return [low, high];
         }
         let finite = values.map(|v| self.place(v)).filter(|v| v.is_finite());
-        let (mut low, mut high) = finite.fold((f32::MAX, f32::MIN), |(low, high), v| (low.min(v), high.max(v)));
+        let (mut low, mut high) =
+            finite.fold((f32::MAX, f32::MIN), |(low, high), v| (low.min(v), high.max(v)));
         if low > high {
             (low, high) = (0.0, 1.0);
         }
@@ -97,7 +98,10 @@ impl Axis {
     fn ticks(&self, [low, high]: [f32; 2], count: usize) -> Vec<(f32, String)> {
         if !self.labels.is_empty() {
             let inside = |i: &usize| *i as f32 >= low && *i as f32 <= high;
-            return (0..self.labels.len()).filter(inside).map(|i| (i as f32, self.labels[i].clone())).collect();
+            return (0..self.labels.len())
+                .filter(inside)
+                .map(|i| (i as f32, self.labels[i].clone()))
+                .collect();
         }
         if self.log {
             let powers = ticks(low, high, count).0.into_iter().filter(|p| *p == p.round());
@@ -134,7 +138,9 @@ impl Plot {
         let name_width = self.series.iter().map(|s| text::width(&s.name, 14.0)).fold(0.0, f32::max);
         let inner = Frame {
             left: 26.0 + tick_width,
-            right: width as f32 - 22.0 - if self.series.len() > 1 { (name_width + 14.0).min(0.3 * width as f32) } else { 0.0 },
+            right: width as f32
+                - 22.0
+                - if self.series.len() > 1 { (name_width + 14.0).min(0.3 * width as f32) } else { 0.0 },
             top: if self.title.is_empty() { 40.0 } else { 68.0 },
             bottom: height as f32 - 52.0,
             x: span_x,
@@ -190,10 +196,13 @@ impl Plot {
                 let place = groups.iter().position(|i| *i == index).unwrap_or(0) as f32;
                 let unit = inner.at(1.0, inner.y[0]).x - inner.at(0.0, inner.y[0]).x;
                 let bar = 0.78 * unit / groups.len() as f32;
-                let zero = inner.at(inner.x[0], if self.y.log { inner.y[0] } else { 0f32.clamp(inner.y[0], inner.y[1]) }).y;
+                let zero = inner
+                    .at(inner.x[0], if self.y.log { inner.y[0] } else { 0f32.clamp(inner.y[0], inner.y[1]) })
+                    .y;
                 for p in points.iter().filter(|p| p.is_finite()) {
                     let left = p.x - 0.39 * unit + place * bar;
-                    let (low, high) = (Vec2::new(left, p.y.min(zero)), Vec2::new(left + 0.94 * bar, p.y.max(zero)));
+                    let (low, high) =
+                        (Vec2::new(left, p.y.min(zero)), Vec2::new(left + 0.94 * bar, p.y.max(zero)));
                     draw::rectangle(picture, low, high, colour, 1.0);
                 }
             }
@@ -211,7 +220,8 @@ impl Plot {
             .iter()
             .enumerate()
             .map(|(i, series)| {
-                let end = series.points.iter().rev().map(|p| inner.at(self.x.place(p[0]), self.y.place(p[1])).y);
+                let end =
+                    series.points.iter().rev().map(|p| inner.at(self.x.place(p[0]), self.y.place(p[1])).y);
                 let y = end.into_iter().find(|y| y.is_finite()).unwrap_or(inner.bottom);
                 (if bars { inner.top + 20.0 * i as f32 } else { y.clamp(inner.top, inner.bottom) }, i)
             })
@@ -251,10 +261,7 @@ impl Frame {
     fn at(&self, x: f32, y: f32) -> Vec2 {
         let across = (x - self.x[0]) / (self.x[1] - self.x[0]);
         let up = (y - self.y[0]) / (self.y[1] - self.y[0]);
-        Vec2::new(
-            self.left + across * (self.right - self.left),
-            self.bottom - up * (self.bottom - self.top),
-        )
+        Vec2::new(self.left + across * (self.right - self.left), self.bottom - up * (self.bottom - self.top))
     }
 }
 
@@ -271,7 +278,9 @@ mod tests {
     fn every_series_shows_and_bad_values_do_no_harm() {
         let line = |name: &str, k: f32| Series {
             name: name.to_owned(),
-            points: (0..40).map(|i| [i as f32, if i == 20 { f32::NAN } else { k * (i * i) as f32 }]).collect(),
+            points: (0..40)
+                .map(|i| [i as f32, if i == 20 { f32::NAN } else { k * (i * i) as f32 }])
+                .collect(),
             mark: Mark::Line,
         };
         let mut plot = Plot {

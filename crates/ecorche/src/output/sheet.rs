@@ -70,7 +70,8 @@ impl Sheet {
     pub fn compose(&self) -> Picture {
         let columns = self.columns.min(self.panels.len().max(1));
         let rows = self.panels.len().div_ceil(columns);
-        let largest = |size: fn(&Picture) -> usize| self.panels.iter().map(|(p, _)| size(p)).max().unwrap_or(0);
+        let largest =
+            |size: fn(&Picture) -> usize| self.panels.iter().map(|(p, _)| size(p)).max().unwrap_or(0);
         let (cell_width, cell_height) = (largest(Picture::width), largest(Picture::height));
         let captioned = self.panels.iter().any(|(_, caption)| !caption.is_empty());
         let caption_height = if captioned { 24 } else { 0 };
@@ -83,19 +84,28 @@ impl Sheet {
         let grid_width = columns * (cell_width + GAP) - GAP;
         let grid_height = (rows * (cell_height + caption_height + GAP)).saturating_sub(GAP);
         let foot = if self.legends.is_empty() { 0 } else { GAP + Legend::HEIGHT };
-        let mut sheet = Picture::new(
-            left + grid_width + EDGE,
-            top + grid_height + foot + EDGE,
-            Colour::hex(draw::PAPER),
-        );
+        let mut sheet =
+            Picture::new(left + grid_width + EDGE, top + grid_height + foot + EDGE, Colour::hex(draw::PAPER));
 
         let width_limit = (label_width + grid_width) as f32;
         let title = text::fit(&self.title, TITLE, width_limit);
-        text::write(&mut sheet, Vec2::new(EDGE as f32, EDGE as f32 + 18.0), &title, Align::Left, &Style::new(TITLE));
+        text::write(
+            &mut sheet,
+            Vec2::new(EDGE as f32, EDGE as f32 + 18.0),
+            &title,
+            Align::Left,
+            &Style::new(TITLE),
+        );
         for (column, label) in self.column_labels.iter().enumerate().take(columns) {
             let middle = (left + column * (cell_width + GAP)) as f32 + 0.5 * cell_width as f32;
             let label = text::fit(label, LABEL, cell_width as f32);
-            text::write(&mut sheet, Vec2::new(middle, top as f32 - 9.0), &label, Align::Middle, &Style::new(LABEL));
+            text::write(
+                &mut sheet,
+                Vec2::new(middle, top as f32 - 9.0),
+                &label,
+                Align::Middle,
+                &Style::new(LABEL),
+            );
         }
         for (row, label) in self.row_labels.iter().enumerate().take(rows) {
             let middle = (top + row * (cell_height + caption_height + GAP)) as f32 + 0.5 * cell_height as f32;
@@ -129,11 +139,13 @@ mod tests {
     fn panels_keep_their_pixels_and_do_not_overlap() {
         let panels: Vec<Picture> =
             (0..5u8).map(|i| Picture::new(40, 30, Colour::from_bytes([40 * i, 10, 200]))).collect();
-        let mut sheet = Sheet::new(3).title("Curl").column_labels(["lbs", "dqs", "cor"]).row_labels(["12", "24"]);
+        let mut sheet =
+            Sheet::new(3).title("Curl").column_labels(["lbs", "dqs", "cor"]).row_labels(["12", "24"]);
         for panel in &panels {
             sheet = sheet.panel(panel.clone(), "frame");
         }
-        let picture = sheet.legend(Legend::new("error", "mm", [0.0, 2.0], ColourMap::Diverging, &[])).compose();
+        let picture =
+            sheet.legend(Legend::new("error", "mm", [0.0, 2.0], ColourMap::Diverging, &[])).compose();
         for panel in &panels {
             let count = picture.pixels().iter().filter(|p| **p == panel.pixel(0, 0)).count();
             assert_eq!(count, 40 * 30);

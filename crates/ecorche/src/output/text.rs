@@ -132,7 +132,8 @@ mod tests {
 
     #[test]
     fn text_leaves_ink_and_stays_in_its_box() {
-        for (size, text) in [(12.0, "Biceps brachii, 12.5 mm"), (16.0, "gjpqy@{}|ÉAW_"), (15.0, "45° × 3")] {
+        for (size, text) in [(12.0, "Biceps brachii, 12.5 mm"), (16.0, "gjpqy@{}|ÉAW_"), (15.0, "45° × 3")]
+        {
             let mut picture = Picture::new(400, 60, Colour::WHITE);
             write(&mut picture, Vec2::new(20.0, 30.0), text, Align::Left, &Style::new(size));
             let end = 20.0 + width(text, size);

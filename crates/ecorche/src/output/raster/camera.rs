@@ -51,7 +51,11 @@ impl View {
             View::ThreeQuarter => Vec3::new(0.62, 0.16, 1.0),
             View::Auto => {
                 let extent = high - low;
-                if extent.z > 1.3 * extent.x { Vec3::new(1.0, 0.22, 0.62) } else { Vec3::new(0.62, 0.16, 1.0) }
+                if extent.z > 1.3 * extent.x {
+                    Vec3::new(1.0, 0.22, 0.62)
+                } else {
+                    Vec3::new(0.62, 0.16, 1.0)
+                }
             }
             View::From(direction) => direction,
         };
@@ -196,14 +200,16 @@ mod tests {
 
     #[test]
     fn every_frame_fits_and_the_tightest_side_touches_the_margin() {
-        let frames = [vec![Vec3::new(-0.3, 0.0, 0.1), Vec3::new(0.2, 1.8, 0.0)], vec![Vec3::new(1.0, 0.4, -0.6)]];
+        let frames =
+            [vec![Vec3::new(-0.3, 0.0, 0.1), Vec3::new(0.2, 1.8, 0.0)], vec![Vec3::new(1.0, 0.4, -0.6)]];
         for view in [View::Front, View::Side, View::Back, View::ThreeQuarter, View::Auto] {
             let framing = Framing { view, aspect: 0.75, ..Framing::default() };
             let camera = framing.camera(frames.iter().map(|f| &f[..]));
             let mut closest = f32::MAX;
             for &p in frames.iter().flatten() {
                 let q = camera.project(p, 300, 400).unwrap();
-                closest = closest.min(q.x / 300.0).min(1.0 - q.x / 300.0).min(q.y / 400.0).min(1.0 - q.y / 400.0);
+                closest =
+                    closest.min(q.x / 300.0).min(1.0 - q.x / 300.0).min(q.y / 400.0).min(1.0 - q.y / 400.0);
             }
             assert!((closest - framing.margin).abs() < 0.01, "{view:?} {closest}");
         }

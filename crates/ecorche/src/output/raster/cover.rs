@@ -18,8 +18,22 @@ pub(super) const NONE: u32 = u32::MAX;
 /// The places, as sixteenths of a pixel: no two share a row or a column, so that nearly upright and
 /// nearly level outlines get all sixteen shades.
 const PLACES: [[u8; 2]; SAMPLES] = [
-    [0, 6], [1, 13], [2, 2], [3, 9], [4, 15], [5, 4], [6, 11], [7, 0],
-    [8, 7], [9, 14], [10, 3], [11, 10], [12, 1], [13, 5], [14, 12], [15, 8],
+    [0, 6],
+    [1, 13],
+    [2, 2],
+    [3, 9],
+    [4, 15],
+    [5, 4],
+    [6, 11],
+    [7, 0],
+    [8, 7],
+    [9, 14],
+    [10, 3],
+    [11, 10],
+    [12, 1],
+    [13, 5],
+    [14, 12],
+    [15, 8],
 ];
 
 /// Place of a sample within its pixel, 0 to 1.
@@ -32,10 +46,19 @@ pub(super) fn place(sample: usize) -> Vec2 {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Source {
     /// Corner vertices of a triangle of a surface.
-    Surface { surface: u32, corners: [u32; 3] },
-    Wire { surface: u32 },
-    Lines { index: u32 },
-    Dots { index: u32 },
+    Surface {
+        surface: u32,
+        corners: [u32; 3],
+    },
+    Wire {
+        surface: u32,
+    },
+    Lines {
+        index: u32,
+    },
+    Dots {
+        index: u32,
+    },
 }
 
 /// A triangle in the picture. Linear functions are stored as [per x, per y, at the origin].
@@ -59,8 +82,15 @@ pub(super) struct Facet {
 
 impl Facet {
     /// From three corners in the picture (pixels right, pixels down, distance).
-    fn new(corners: [Vec3; 3], keep: Option<[f32; 3]>, layer: u16, source: Source, size: [usize; 2]) -> Option<Self> {
-        let (low, high) = (corners[0].min(corners[1]).min(corners[2]), corners[0].max(corners[1]).max(corners[2]));
+    fn new(
+        corners: [Vec3; 3],
+        keep: Option<[f32; 3]>,
+        layer: u16,
+        source: Source,
+        size: [usize; 2],
+    ) -> Option<Self> {
+        let (low, high) =
+            (corners[0].min(corners[1]).min(corners[2]), corners[0].max(corners[1]).max(corners[2]));
         if !(high.x >= 0.0 && high.y >= 0.0 && low.x < size[0] as f32 && low.y < size[1] as f32) {
             return None;
         }
@@ -83,9 +113,7 @@ impl Facet {
             let per_y = ((vc - va) * (b[0] - a[0]) - (vb - va) * (c[0] - a[0])) / area;
             [per_x as f32, per_y as f32, (va - per_x * a[0] - per_y * a[1]) as f32]
         };
-        let keep = keep.map(|distances| {
-            linear([0, 1, 2].map(|k| distances[k] * corner_nearness[k]))
-        });
+        let keep = keep.map(|distances| linear([0, 1, 2].map(|k| distances[k] * corner_nearness[k])));
         let nearness = linear(corner_nearness);
         let pixel = |x: f32, size: usize| (x.max(0.0) as usize).min(size - 1) as u16;
         Some(Self {
@@ -279,7 +307,8 @@ impl LayerSamples {
         let (ma, mb, mc) = (largest(&oa), largest(&ob), largest(&oc));
         let value = |f: [f32; 3], x: f32, y: f32| f[0] * x + f[1] * y + f[2];
         let rows = (facet.rows[0] as usize).max(top)..=(facet.rows[1] as usize).min(top + TILE - 1);
-        let columns = (facet.columns[0] as usize).max(left)..=(facet.columns[1] as usize).min(left + TILE - 1);
+        let columns =
+            (facet.columns[0] as usize).max(left)..=(facet.columns[1] as usize).min(left + TILE - 1);
         for row in rows {
             for column in columns.clone() {
                 let (x, y) = (column as f32, row as f32);
@@ -383,8 +412,10 @@ impl Builder<'_> {
         let (p, q) = (p - beyond - towards, q + beyond - towards);
         let keep = self.scene.clip.map(|plane| ends.map(|p| plane.distance(p)));
         let keep_of = |k: [usize; 3]| keep.map(|d| k.map(|i| d[i]));
-        let first = Facet::new([p - across, q - across, q + across], keep_of([0, 1, 1]), layer, source, self.size);
-        let second = Facet::new([p - across, q + across, p + across], keep_of([0, 1, 0]), layer, source, self.size);
+        let first =
+            Facet::new([p - across, q - across, q + across], keep_of([0, 1, 1]), layer, source, self.size);
+        let second =
+            Facet::new([p - across, q + across, p + across], keep_of([0, 1, 0]), layer, source, self.size);
         self.facets.extend(first.into_iter().chain(second));
     }
 
@@ -401,12 +432,24 @@ impl Builder<'_> {
         // A regular hexagon and the square roots of its halves make twelve corners.
         let (half, long) = (0.5, 0.866_025_4);
         let rim = [
-            [1.0, 0.0], [long, half], [half, long], [0.0, 1.0], [-half, long], [-long, half],
-            [-1.0, 0.0], [-long, -half], [-half, -long], [0.0, -1.0], [half, -long], [long, -half],
+            [1.0, 0.0],
+            [long, half],
+            [half, long],
+            [0.0, 1.0],
+            [-half, long],
+            [-long, half],
+            [-1.0, 0.0],
+            [-long, -half],
+            [-half, -long],
+            [0.0, -1.0],
+            [half, -long],
+            [long, -half],
         ];
         for &point in &dots.points {
             let kept = self.scene.clip.is_none_or(|plane| plane.distance(point) >= 0.0);
-            let Some(mut middle) = self.camera.project(point, width, height).filter(|_| kept) else { continue };
+            let Some(mut middle) = self.camera.project(point, width, height).filter(|_| kept) else {
+                continue;
+            };
             middle.z -= dots.lift;
             let corner = |i: usize| {
                 let [x, y] = rim[i % 12];

@@ -181,8 +181,11 @@ impl Lamps {
             // shadows its own surface, and the shadow still starts at the contact.
             let step = lamp.map.texel * (0.6 + 1.6 * (1.0 - cosine));
             let q = p + normal * step;
-            let visible =
-                lamp.map.visible(q.dot(lamp.right), q.dot(lamp.up), q.dot(lamp.toward) + 0.6 * lamp.map.texel);
+            let visible = lamp.map.visible(
+                q.dot(lamp.right),
+                q.dot(lamp.up),
+                q.dot(lamp.toward) + 0.6 * lamp.map.texel,
+            );
             if visible == 0.0 {
                 continue;
             }
@@ -248,8 +251,11 @@ impl DepthMap {
             let p = p - casters.middle;
             Vec3::new(p.dot(right), p.dot(up), p.dot(toward))
         };
-        let meshes: Vec<Vec<Vec3>> =
-            casters.meshes.iter().map(|(positions, _)| positions.iter().map(|&p| place(p)).collect()).collect();
+        let meshes: Vec<Vec<Vec3>> = casters
+            .meshes
+            .iter()
+            .map(|(positions, _)| positions.iter().map(|&p| place(p)).collect())
+            .collect();
         let (mut low, mut high) = (Vec3::MAX, Vec3::MIN);
         for p in meshes.iter().flatten().filter(|p| p.is_finite()) {
             low = low.min(*p);
@@ -265,7 +271,8 @@ impl DepthMap {
         let width = ((high.x - left) / texel) as usize + 3;
         let height = ((high.y - bottom) / texel) as usize + 3;
         let (texels_per_metre, depth) = (1.0 / texel, vec![NOTHING; width * height]);
-        let mut map = Self { width, height, left, bottom, texel, texels_per_metre, depth, levels: Vec::new() };
+        let mut map =
+            Self { width, height, left, bottom, texel, texels_per_metre, depth, levels: Vec::new() };
         for (points, (positions, triangles)) in meshes.iter().zip(&casters.meshes) {
             for triangle in *triangles {
                 let corners = triangle.map(|v| points[v as usize]);
@@ -343,7 +350,8 @@ impl DepthMap {
 
     fn coverage_levels(&self) -> Vec<Level> {
         let texel = |x: usize, y: usize| {
-            let depth = if x < self.width && y < self.height { self.depth[y * self.width + x] } else { NOTHING };
+            let depth =
+                if x < self.width && y < self.height { self.depth[y * self.width + x] } else { NOTHING };
             if depth == NOTHING { Vec2::ZERO } else { Vec2::new(1.0, depth) }
         };
         let mut levels = vec![Level::half(self.width, self.height, texel)];

@@ -36,6 +36,7 @@ pub mod shapes;
 pub use camera::{Camera, Framing, UnknownView, View, ground_height};
 
 use super::{Colour, ColourMap, Picture};
+use crate::geom;
 use glam::Vec3;
 use std::borrow::Cow;
 
@@ -232,7 +233,8 @@ impl<'a> Surface<'a> {
 
     /// With thin dark edges on it.
     pub fn wire(mut self, edges: impl Into<Cow<'a, [[u32; 2]]>>) -> Self {
-        self.wire = Some(Wire { edges: edges.into(), width: 0.9, colour: Colour::hex(0x2A2320), alpha: 0.55 });
+        self.wire =
+            Some(Wire { edges: edges.into(), width: 0.9, colour: Colour::hex(0x2A2320), alpha: 0.55 });
         self
     }
 }
@@ -256,9 +258,13 @@ fn surface_normals<'s>(surface: &'s Surface) -> Cow<'s, [Vec3]> {
     if let Some(normals) = surface.normals.as_deref().filter(|n| n.len() == surface.positions.len()) {
         return Cow::Borrowed(normals);
     }
-    let triangles: Vec<[u32; 3]> = surface.triangles.iter().copied().filter(|t| surface.sound(t)).collect();
     let mut normals = vec![Vec3::ZERO; surface.positions.len()];
-    crate::geom::mesh::accumulate_normals(&surface.positions, &triangles, &mut normals);
+    for triangle in surface.triangles.iter().filter(|t| surface.sound(t)) {
+        let corners = triangle.map(|v| surface.positions[v as usize]);
+        for (v, normal) in triangle.iter().zip(geom::mesh::corner_normals(corners)) {
+            normals[*v as usize] += normal;
+        }
+    }
     normals.into_iter().map(|n| n.try_normalize().unwrap_or(Vec3::Y)).collect()
 }
 

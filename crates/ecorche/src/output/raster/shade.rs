@@ -87,7 +87,8 @@ impl<'a> Stage<'a> {
         let ground = scene.ground.is_some();
         let casters = Casters { meshes, clip: scene.clip, middle, radius, ground };
         let lamps = Lamps::new(camera, settings.dome, &casters);
-        let ground = scene.ground.map(|height| GroundLight::new(height, camera, settings, &lamps, middle, radius));
+        let ground =
+            scene.ground.map(|height| GroundLight::new(height, camera, settings, &lamps, middle, radius));
         let backdrop = [Colour::hex(0xEFEDEA), Colour::hex(0xC2BEBA)];
         Self { scene, camera, settings, normals, lamps, ground, backdrop }
     }
@@ -98,8 +99,10 @@ impl<'a> Stage<'a> {
         for row in 0..tile.height {
             for column in 0..tile.width {
                 let (x, y) = (tile.left + column, tile.top + row);
-                let views: Vec<LayerView> =
-                    layers.iter().filter_map(|&layer| self.view(tile, layer, row * TILE + column, x, y)).collect();
+                let views: Vec<LayerView> = layers
+                    .iter()
+                    .filter_map(|&layer| self.view(tile, layer, row * TILE + column, x, y))
+                    .collect();
                 pixels.push(Colour(self.mix(&views, x, y)).to_bytes());
             }
         }
@@ -178,14 +181,20 @@ impl<'a> Stage<'a> {
             Source::Surface { surface, corners } => {
                 let weights = facet.weights(at.x, at.y);
                 let mesh = &self.scene.surfaces[surface as usize];
-                let mix = |list: &[Vec3]| (0..3).map(|k| list[corners[k] as usize] * weights[k]).sum::<Vec3>();
+                let mix =
+                    |list: &[Vec3]| (0..3).map(|k| list[corners[k] as usize] * weights[k]).sum::<Vec3>();
                 let number = |list: &[f32]| {
-                    (0..3).map(|k| list.get(corners[k] as usize).map_or(f32::NAN, |v| v * weights[k])).sum::<f32>()
+                    (0..3)
+                        .map(|k| list.get(corners[k] as usize).map_or(f32::NAN, |v| v * weights[k]))
+                        .sum::<f32>()
                 };
                 let paint = match &mesh.paint {
                     Paint::Plain(colour) => colour.0,
                     Paint::PerVertex(colours) => (0..3)
-                        .map(|k| colours.get(corners[k] as usize).copied().unwrap_or(colour::NO_VALUE).0 * weights[k])
+                        .map(|k| {
+                            colours.get(corners[k] as usize).copied().unwrap_or(colour::NO_VALUE).0
+                                * weights[k]
+                        })
                         .sum(),
                     Paint::Quantity { values, .. } => Vec3::splat(number(values)),
                 };
@@ -253,8 +262,9 @@ impl<'a> Stage<'a> {
             let sheen = Vec3::splat(0.10 * grazing * light.open);
             return ((base * shade + sheen).min(Vec3::ONE), alpha);
         }
-        let base = if front { fragment.paint } else { fragment.paint * INSIDE };
-        let mut colour = base * light.diffuse;
+        // The inside of a cut body gets at least a dim light, so that it is seen.
+        let (base, least) = if front { (fragment.paint, 0.0) } else { (fragment.paint * INSIDE, 0.25) };
+        let mut colour = base * light.diffuse.max(Vec3::splat(least));
         // Light that enters beside the terminator comes out warm.
         let slope = normal.dot(self.lamps.key_toward);
         let near_terminator = (1.0 - (slope + 0.02).abs() / 0.38).max(0.0);

@@ -28,10 +28,8 @@ fn a_ball_is_round() {
     let camera = looking_along_z(1.5);
     let settings = Settings { width: 200, height: 200, ..small() };
     // Coverage from a black ball on the light backdrop: the share of black in every pixel.
-    let black = Scene {
-        surfaces: vec![flat(Surface::new(&ball.positions, &ball.triangles), 0)],
-        ..Scene::default()
-    };
+    let black =
+        Scene { surfaces: vec![flat(Surface::new(&ball.positions, &ball.triangles), 0)], ..Scene::default() };
     let (with, without) = (render(&black, &camera, &settings), render(&Scene::default(), &camera, &settings));
     let area: f32 = with
         .pixels()
@@ -53,7 +51,8 @@ fn the_nearer_surface_hides_the_farther_whatever_their_order() {
     let camera = looking_along_z(1.0);
     let red = flat(Surface::new(&near[..], &triangles[..]), 0xD02020);
     let blue = flat(Surface::new(&far[..], &triangles[..]), 0x2020D0);
-    let first = render(&Scene { surfaces: vec![red.clone(), blue.clone()], ..Scene::default() }, &camera, &small());
+    let first =
+        render(&Scene { surfaces: vec![red.clone(), blue.clone()], ..Scene::default() }, &camera, &small());
     let second = render(&Scene { surfaces: vec![blue, red], ..Scene::default() }, &camera, &small());
     assert!(first.pixels().iter().all(|p| reddish(*p)));
     assert_eq!(first, second);
@@ -106,7 +105,8 @@ fn lines_and_dots_show_in_front_and_not_behind() {
         }],
         ..Scene::default()
     };
-    let count = |z: f32| render(&scene(z), &camera, &small()).pixels().iter().filter(|p| reddish(**p)).count();
+    let count =
+        |z: f32| render(&scene(z), &camera, &small()).pixels().iter().filter(|p| reddish(**p)).count();
     assert!(count(0.2) > 200 && count(-0.2) == 0);
 }
 
@@ -147,7 +147,10 @@ fn broken_geometry_draws_nothing_and_does_not_panic() {
     let surface = Surface::new(positions, triangles).wire(edges);
     let camera = looking_along_z(1.0);
     let scene = Scene {
-        surfaces: vec![surface, Surface::new(vec![], vec![[0, 1, 2]]).quantity(vec![], [0.0, 0.0], ColourMap::Sequential)],
+        surfaces: vec![
+            surface,
+            Surface::new(vec![], vec![[0, 1, 2]]).quantity(vec![], [0.0, 0.0], ColourMap::Sequential),
+        ],
         ..Scene::default()
     };
     assert_eq!(render(&scene, &camera, &small()), render(&Scene::default(), &camera, &small()));
@@ -164,7 +167,8 @@ fn a_ball_on_the_ground_darkens_it_below_and_not_far_away() {
         ground,
         ..Scene::default()
     };
-    let (with, without) = (render(&scene(Some(0.0)), &camera, &small()), render(&scene(None), &camera, &small()));
+    let (with, without) =
+        (render(&scene(Some(0.0)), &camera, &small()), render(&scene(None), &camera, &small()));
     let ratio = |at: Vec3| {
         let p = camera.project(at, 160, 160).unwrap();
         let (x, y) = (p.x as usize, p.y as usize);
@@ -178,8 +182,14 @@ fn a_ball_on_the_ground_darkens_it_below_and_not_far_away() {
 fn the_top_of_a_crease_is_lighter_than_its_foot() {
     // Two walls meeting in a right angle: light reaches the corner less.
     let positions = vec![
-        Vec3::new(-1.0, 0.0, 0.0), Vec3::new(1.0, 0.0, 0.0), Vec3::new(1.0, 0.0, 1.0), Vec3::new(-1.0, 0.0, 1.0),
-        Vec3::new(-1.0, 0.0, 0.0), Vec3::new(1.0, 0.0, 0.0), Vec3::new(1.0, 1.0, 0.0), Vec3::new(-1.0, 1.0, 0.0),
+        Vec3::new(-1.0, 0.0, 0.0),
+        Vec3::new(1.0, 0.0, 0.0),
+        Vec3::new(1.0, 0.0, 1.0),
+        Vec3::new(-1.0, 0.0, 1.0),
+        Vec3::new(-1.0, 0.0, 0.0),
+        Vec3::new(1.0, 0.0, 0.0),
+        Vec3::new(1.0, 1.0, 0.0),
+        Vec3::new(-1.0, 1.0, 0.0),
     ];
     let triangles = vec![[0, 3, 2], [0, 2, 1], [4, 5, 6], [4, 6, 7]];
     let camera = Framing { view: View::From(Vec3::new(0.0, 0.6, 1.0)), ..Framing::default() }
