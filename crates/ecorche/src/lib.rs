@@ -3,3 +3,4 @@
 pub mod character;
 pub mod geom;
 pub mod math;
+pub mod measure;
