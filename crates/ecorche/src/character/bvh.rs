@@ -24,11 +24,14 @@ const UNITS: [(f32, &str); 6] = [
     (0.1, "10 cm"),
     (0.001, "1 mm"),
 ];
-/// Length of the longest limb, measured from the root, metres. Below 0.8 a 60 cm tall child of a
-/// file in centimetres would be taken for inches; above 2.2 CMU skeletons would be taken for decimetres.
-const LONGEST_LIMB: std::ops::Range<f32> = 0.8..2.2;
-/// Used when the file gives none.
-const DEFAULT_FRAME_TIME: f32 = 1.0 / 30.0;
+/// Length of the longest limb, measured from the root, metres. Below 0.9 MakeHuman's decimetres
+/// (0.82) would be taken for CMU units; above 2.0 large figures in inches (2.2) would.
+const LONGEST_LIMB: std::ops::Range<f32> = 0.9..2.0;
+/// Frames per second when the file gives none.
+const DEFAULT_FPS: f64 = 30.0;
+/// A rate this close to a whole number, as a share of it, is meant to be that: files write
+/// 0.0083333 for 1/120. The 29.97 of television is 0.001 away from 30.
+const WHOLE_RATE: f64 = 2e-4;
 
 /// Reads the file at `path`.
 pub fn read(path: &Path) -> Result<RawCharacter, ReadError> {
@@ -192,7 +195,7 @@ fn read_motion<'a>(
         if lower.starts_with("frames") {
             stated_frames = last_word().parse::<usize>().ok();
         } else if lower.starts_with("frame") {
-            frame_time = last_word().parse::<f32>().ok();
+            frame_time = last_word().parse::<f64>().ok();
         } else {
             values.extend(line.split_whitespace().map(|word| {
                 word.parse().unwrap_or_else(|_| {
@@ -215,16 +218,17 @@ fn read_motion<'a>(
             format!("used the {frames} whole frames"),
         ));
     }
-    let frame_time = frame_time.filter(|t| t.is_finite() && *t > 0.0).unwrap_or_else(|| {
+    let fps = frame_time.filter(|t| t.is_finite() && *t > 0.0).map(|t| 1.0 / t).unwrap_or_else(|| {
         raw.repairs.push(Repair::new(&subject, "states no time between frames", "30 frames per second"));
-        DEFAULT_FRAME_TIME
+        DEFAULT_FPS
     });
+    let fps = if (fps - fps.round()).abs() < WHOLE_RATE * fps { fps.round() } else { fps };
 
     let mut first_frame: Vec<Transform> = raw.nodes.iter().map(|n| n.local).collect();
     if frames == 0 {
         return first_frame;
     }
-    let time = |frame: usize| (frame as f64 * f64::from(frame_time)) as f32;
+    let time = |frame: usize| (frame as f64 / fps) as f32;
     let times: Vec<f32> = (0..frames).map(time).collect();
     let mut tracks = Vec::new();
     let mut first_value = 0;
@@ -245,8 +249,8 @@ fn read_motion<'a>(
         }
         first_value += joint.channels.len();
     }
-    let fps = Some(1.0 / frame_time);
-    raw.clips.push(RawClip { name: name.to_owned(), fps, range: Some((0.0, time(frames - 1))), tracks });
+    let range = Some((0.0, time(frames - 1)));
+    raw.clips.push(RawClip { name: name.to_owned(), fps: Some(fps as f32), range, tracks });
     first_frame
 }
 

@@ -97,8 +97,14 @@ impl Naming {
     pub fn bare(&self, name: &str) -> String {
         let parsed = self.parse(name);
         let numbers = parsed.numbers.iter().map(|n| n.trim_start_matches('0')).collect::<Vec<_>>().join("-");
-        format!("{:?} {} {numbers}", parsed.side, parsed.key())
+        let doubled = if is_doubled(name) { "__" } else { "" };
+        format!("{doubled}{:?} {} {numbers}", parsed.side, parsed.key())
     }
+}
+
+/// Some exporters put a joint `__X` of no length above X, which is the one that moves.
+fn is_doubled(name: &str) -> bool {
+    name.starts_with("__")
 }
 
 fn skip_number(pieces: &mut std::iter::Peekable<impl Iterator<Item = String>>) {
@@ -292,9 +298,8 @@ pub(super) fn recognise(skeleton: &Skeleton) -> Vec<Option<HumanoidBone>> {
             claims.joints.entry((name.side, claim)).or_default().push(index);
         }
     }
-    // Some exporters put a joint `__X` of no length above X.
     for joints in claims.joints.values_mut() {
-        joints.sort_by_key(|&j| (skeleton.joints[j].name.starts_with("__"), j));
+        joints.sort_by_key(|&j| (is_doubled(&skeleton.joints[j].name), j));
     }
     // The map lists better ranks of a part first.
     let first_of_each: Vec<_> = claims.joints.iter().map(|(&key, joints)| (key, joints[0])).collect();

@@ -14,6 +14,8 @@ const SAME_DIRECTION: f32 = 0.17;
 const MOST_BONES: f32 = 0.9;
 /// Difference of resting offsets that still is the same skeleton, as a share of the largest offset.
 const SAME_OFFSET: f32 = 0.01;
+/// Moments of a clip at which its floor is looked for.
+const FLOOR_SAMPLES: usize = 64;
 /// Frames taken from one clip at most: an hour at 120 per second is 432,000.
 const MOST_FRAMES: usize = 1_000_000;
 
@@ -240,7 +242,8 @@ impl Join<'_> {
         let matches = &self.pairing.matches;
         let times = frame_times(clip);
         let root = self.root();
-        let floor = self.floor();
+        let floor = Vec3::Y * self.floor();
+        let motion_floor = Vec3::Y * self.motion_floor(clip, &times);
         let mut rotations = vec![Vec::with_capacity(times.len()); matches.len()];
         let mut way = Vec::with_capacity(times.len());
         let mut motion_pose = Pose::rest(self.motion);
@@ -262,7 +265,8 @@ impl Join<'_> {
                     pose.local[joint].rotation = local;
                     rotations[index].push(local);
                     if index == root {
-                        let point = facing * moment.point(matches[index].motion) * scale + Vec3::Y * floor;
+                        let point =
+                            facing * (moment.point(matches[index].motion) - motion_floor) * scale + floor;
                         let local = above.inverse().transform_point3(point);
                         // A parent scaled to nothing leaves no way back.
                         let local = if local.is_finite() { local } else { described.rest.translation };
@@ -284,14 +288,35 @@ impl Join<'_> {
         Clip { joint_tracks, morph_tracks: Vec::new(), ..clip.clone() }
     }
 
-    /// Height of the character's floor: 0, unless its lowest joint is far from it.
+    /// Height of the floor under the character's meshes, or joints if it has none.
     fn floor(&self) -> f32 {
-        let lowest = self.pairing.matches.iter().map(|m| self.rest.point(m.joint).y).fold(f32::MAX, f32::min);
-        // Ankles are at a tenth of a leg, hips at rest in the origin a whole leg below.
-        match leg_length(&self.pairing.bones, &self.rest) {
-            Some(leg) if lowest.abs() > 0.25 * leg => lowest,
-            _ => 0.0,
+        let meshes = self.character.meshes.iter().filter(|m| m.skin().is_some());
+        let lowest_point = meshes.flat_map(|m| &m.positions).map(|p| p.y).fold(f32::MAX, f32::min);
+        let joints = self.pairing.matches.iter().map(|m| self.rest.point(m.joint).y);
+        let lowest = if lowest_point < f32::MAX { lowest_point } else { joints.fold(f32::MAX, f32::min) };
+        floor_below(lowest, leg_length(&self.pairing.bones, &self.rest))
+    }
+
+    /// Height of the floor the motion happens on, from its lowest joint over the clip.
+    fn motion_floor(&self, clip: &Clip, times: &[f32]) -> f32 {
+        let mut pose = Pose::rest(self.motion);
+        let mut lowest = f32::MAX;
+        for &time in times.iter().step_by(times.len().div_ceil(FLOOR_SAMPLES).max(1)) {
+            clip.sample(time, &mut pose);
+            let world = pose.world(&self.motion.skeleton);
+            lowest =
+                self.pairing.matches.iter().map(|m| world[m.motion].translation.y).fold(lowest, f32::min);
         }
+        floor_below(lowest, leg_length(&self.pairing.motion_bones, &self.motion_rest))
+    }
+}
+
+/// The floor is at height 0 unless the lowest point is far from it: toes of a walk are within a
+/// tenth of a leg, files with the hips in the origin a whole leg off.
+fn floor_below(lowest: f32, leg: Option<f32>) -> f32 {
+    match leg {
+        Some(leg) if lowest.is_finite() && lowest.abs() > 0.25 * leg => lowest,
+        _ => 0.0,
     }
 }
 
