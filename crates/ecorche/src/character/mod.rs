@@ -8,10 +8,15 @@
 //! trustworthy (order of the hierarchy, weights, bind matrices, units) happens once, in [`check`],
 //! and every change made there is listed in [`Character::repairs`].
 
+pub mod bvh;
 pub mod check;
 pub mod clip;
 pub mod error;
+pub mod fbx;
+pub mod humanoid;
 pub mod mesh;
+pub mod motion;
+pub mod obj;
 pub mod pose;
 pub mod raw;
 pub mod skeleton;
