@@ -11,6 +11,7 @@
 pub mod check;
 pub mod clip;
 pub mod error;
+pub mod gltf;
 pub mod mesh;
 pub mod pose;
 pub mod raw;

@@ -156,11 +156,6 @@ impl<'a> Accessors<'a> {
         self.document.accessors.get(index).is_some_and(|a| a.buffer_view.is_some() || a.sparse.is_some())
     }
 
-    /// Number of elements accessor `index` states.
-    pub fn count(&self, index: usize) -> usize {
-        self.document.accessors.get(index).map_or(0, |a| a.count.0)
-    }
-
     /// Elements of `N` numbers each; normalised integers come out within -1 and 1.
     pub fn floats<const N: usize>(&self, index: usize) -> Result<Vec<[f32; N]>, Fault> {
         let normalized = self.document.accessors.get(index).is_some_and(|a| a.normalized);
@@ -185,7 +180,10 @@ impl<'a> Accessors<'a> {
         let component = ComponentType::from_code(accessor.component_type.0)
             .ok_or_else(|| fault(format!("unknown component type {}", accessor.component_type.0)))?;
         if components_of(&accessor.shape) != Some(N) {
-            return Err(fault(format!("it is {:?} where {N} numbers per element are needed", accessor.shape)));
+            return Err(fault(format!(
+                "it is {:?} where {N} numbers per element are needed",
+                accessor.shape
+            )));
         }
         let element = |bytes: &[u8]| -> [T; N] {
             std::array::from_fn(|i| number(component, &bytes[i * component.size()..]))
@@ -275,7 +273,8 @@ impl<'a> Accessors<'a> {
             let size = N * component.size();
             let count = if fits { (bytes.len() / size).min(accessor.count.0) } else { 0 };
             self.spend(count.saturating_mul(size_of::<[f32; N]>())).ok()?;
-            let number = |bytes: &[u8], i: usize| component.float(&bytes[i * component.size()..], accessor.normalized);
+            let number =
+                |bytes: &[u8], i: usize| component.float(&bytes[i * component.size()..], accessor.normalized);
             let packed = Strided::new(bytes, 0, size, size, count)?;
             Some(packed.iter().map(|bytes| std::array::from_fn(|i| number(bytes, i))).collect())
         };

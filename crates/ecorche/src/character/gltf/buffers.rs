@@ -124,7 +124,12 @@ impl<'a> Buffers<'a> {
     }
 }
 
-fn slice<'b>(buffers: &'b [Cow<'_, [u8]>], buffer: Number, offset: Number, length: Number) -> Option<&'b [u8]> {
+fn slice<'b>(
+    buffers: &'b [Cow<'_, [u8]>],
+    buffer: Number,
+    offset: Number,
+    length: Number,
+) -> Option<&'b [u8]> {
     buffers.get(buffer.0)?.get(offset.0..offset.0.checked_add(length.0)?)
 }
 
@@ -172,7 +177,9 @@ fn load_buffer<'a>(
 /// The path a URI names, unless it leads out of the folder.
 fn relative_path(uri: &str) -> Option<PathBuf> {
     let scheme_end = uri.find(':');
-    if scheme_end.is_some_and(|end| uri[..end].chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))) {
+    if scheme_end
+        .is_some_and(|end| uri[..end].chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c)))
+    {
         return None;
     }
     let decoded = String::from_utf8(percent_decode(uri.as_bytes())).ok()?;
@@ -246,7 +253,17 @@ mod tests {
 
     #[test]
     fn a_buffer_address_cannot_leave_its_folder() {
-        let refused = ["../x.bin", "a/../../x.bin", "/etc/x", "file:///x", "http://host/x", "C:/x", "..\\x", "%2e%2e/x", ""];
+        let refused = [
+            "../x.bin",
+            "a/../../x.bin",
+            "/etc/x",
+            "file:///x",
+            "http://host/x",
+            "C:/x",
+            "..\\x",
+            "%2e%2e/x",
+            "",
+        ];
         for uri in refused {
             assert_eq!(relative_path(uri), None, "{uri}");
         }

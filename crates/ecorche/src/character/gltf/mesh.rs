@@ -159,7 +159,11 @@ fn add_influences(
         if joints.len() != weights.len() || joints.len() != count {
             report.add(
                 subject,
-                format!("{count} vertices, but {} joints and {} weights in set {set}", joints.len(), weights.len()),
+                format!(
+                    "{count} vertices, but {} joints and {} weights in set {set}",
+                    joints.len(),
+                    weights.len()
+                ),
                 "used as far as all three go",
             );
         }
@@ -194,13 +198,13 @@ fn triangles_of(
         4 => corners.as_chunks::<3>().0.to_vec(),
         // Every second triangle of a strip turns the other way.
         5 => corners
-            .array_windows()
+            .windows(3)
             .enumerate()
-            .map(|(i, &[a, b, c])| if i % 2 == 0 { [a, b, c] } else { [b, a, c] })
+            .map(|(i, w)| if i % 2 == 0 { [w[0], w[1], w[2]] } else { [w[1], w[0], w[2]] })
             .collect(),
         _ => {
             let (centre, rim) = corners.split_first().map_or((0, &[][..]), |(&c, rim)| (c, rim));
-            rim.array_windows().map(|&[a, b]| [centre, a, b]).collect()
+            rim.windows(2).map(|w| [centre, w[0], w[1]]).collect()
         }
     };
     if mode == 4 && !corners.len().is_multiple_of(3) {
@@ -237,7 +241,8 @@ impl MaterialSlots {
 
 fn name_morphs(mesh: &Mesh, morphs: &mut [RawMorph]) {
     let of_primitive = mesh.primitives.iter().map(|p| &p.extras.target_names);
-    let names = std::iter::once(&mesh.extras.target_names).chain(of_primitive).find(|names| !names.is_empty());
+    let names =
+        std::iter::once(&mesh.extras.target_names).chain(of_primitive).find(|names| !names.is_empty());
     for (morph, name) in morphs.iter_mut().zip(names.into_iter().flatten()) {
         morph.name.clone_from(name);
     }

@@ -5,15 +5,14 @@
 //! compressed bytes can hold, before anything is allocated, and that sizes are ones it accepts.
 
 use super::document::MeshoptView;
-use bytemuck::{Pod, Zeroable};
+use bytemuck::Pod;
 
 /// The most bytes one compressed byte can stand for: a run of 256 equal bytes of a vertex takes two
 /// bits.
 pub const MAX_EXPANSION: usize = 1024;
 
 /// A vertex of `N` words; lets a size known at run time choose a type.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(transparent)]
+#[derive(Clone)]
 struct Words<const N: usize>([u32; N]);
 
 impl<const N: usize> Default for Words<N> {
@@ -68,7 +67,8 @@ fn decode_attributes(packed: &[u8], count: usize, stride: usize) -> Result<Vec<u
         ($($words:literal)*) => {
             match stride / 4 {
                 $($words if stride % 4 == 0 => {
-                    bytes_of(meshopt::decode_vertex_buffer::<Words<$words>>(packed, count))
+                    let vertices = meshopt::decode_vertex_buffer::<Words<$words>>(packed, count);
+                    bytes_of(vertices.map(|v| v.into_iter().flat_map(|v| v.0).collect::<Vec<u32>>()))
                 })*
                 _ => Err(format!("elements of {stride} bytes; 4 to 256 in steps of 4 are possible")),
             }
@@ -82,7 +82,8 @@ fn decode_attributes(packed: &[u8], count: usize, stride: usize) -> Result<Vec<u
 fn apply_filter(decoded: Vec<u8>, stride: usize, filter: &str) -> Result<Vec<u8>, String> {
     // Copies into a vector of the filter's type, because bytes need not be aligned to it.
     fn filtered<T: Pod>(bytes: &[u8], filter: fn(&mut [T])) -> Vec<u8> {
-        let mut values: Vec<T> = bytemuck::pod_collect_to_vec(bytes);
+        let mut values: Vec<T> =
+            bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect();
         filter(&mut values);
         bytemuck::cast_slice(&values).to_vec()
     }
