@@ -14,6 +14,7 @@ pub mod clip;
 pub mod error;
 pub mod fbx;
 pub mod humanoid;
+pub mod gltf;
 pub mod mesh;
 pub mod motion;
 pub mod obj;
