@@ -1,11 +1,13 @@
 //! Triangle surfaces and the questions asked of them. Knows nothing of characters.
 
 pub mod adjacency;
+pub mod laplacian;
 pub mod mesh;
 pub mod shading;
 pub mod weld;
 
 pub use adjacency::Adjacency;
+pub use laplacian::Laplacian;
 pub use mesh::TriMesh;
 pub use shading::Shading;
 pub use weld::Weld;
