@@ -1,12 +1,15 @@
 //! Triangle surfaces and the questions asked of them. Knows nothing of characters.
 
 pub mod adjacency;
+pub mod bvh;
+pub mod intersect;
 pub mod laplacian;
 pub mod mesh;
 pub mod shading;
 pub mod weld;
 
 pub use adjacency::Adjacency;
+pub use bvh::Bvh;
 pub use laplacian::Laplacian;
 pub use mesh::TriMesh;
 pub use shading::Shading;
