@@ -647,6 +647,7 @@ mod tests {
             }
         }
         assert!(met > 100);
+        assert!(met > 1000);
     }
 
     #[test]

@@ -1,0 +1,600 @@
+//! Weights for meshes without any: each bone heats the skin that sees it, and the heat spreads.
+//!
+//! Based on: Baran, Popovic. Automatic rigging and animation of 3D characters. 2007.
+//!
+//! The weights of bone `i` are the equilibrium of `-L w + M H w = M H p`:
+//!
+//! | symbol | variable | meaning |
+//! |---|---|---|
+//! | L | [`Laplacian::edge_weights`] | cotangent Laplacian, no unit |
+//! | M | [`Laplacian::vertex_areas`] | area of each vertex |
+//! | H | `heat` | c / d^2, d the distance to the nearest visible bone; 0 where none is visible |
+//! | p | share | 1 where bone `i` is that bone; bones at the same distance share |
+//! | c | [`HeatSettings::heat`] | 1; the areas cancel the squared distance, so it has no unit |
+//!
+//! Differs in: the nearest *visible* bone counts, not the nearest one if it is visible; a bone is seen
+//! along a ray inside the vertex's own connected component, not through a distance field, so that
+//! clothes do not hide the bones of the body; and nothing is left without weights:
+//! - a component that sees no bone (eyes, teeth, buckles) follows the nearest skin that does, as one
+//!   rigid piece if it is small;
+//! - if no component sees a bone (open or inside-out meshes), the nearest bone counts, seen or not.
+//!
+//! A joint owns the segments to its children. One without children goes on in its parent's direction,
+//! through [`LEAF_DEPTH`] of what is left to the surface and at most the parent's length. A joint whose
+//! children are all at its own place has no bone: they have.
+
+use crate::character::{Binding, Character, Influences, Mesh, Pose, Repair, Skeleton, Skin};
+use crate::geom::bvh::Bvh;
+use crate::geom::intersect::Ray;
+use crate::geom::{Adjacency, Laplacian, TriMesh};
+use crate::math::sparse::{FactorError, SparseCholesky};
+use glam::{Affine3A, Vec3};
+use rayon::prelude::*;
+
+/// How far a last bone reaches towards the surface. At 1 finger tips would be at distance 0 and take
+/// all heat, at 0.5 a long hand is nearer to the forearm than to its own joint.
+const LEAF_DEPTH: f32 = 0.9;
+
+/// A bone may lie this share of its distance outside of the skin and still be seen: toe and finger
+/// bones of real files touch the skin or cross it.
+const OUTSIDE_SLACK: f32 = 0.05;
+
+/// Bones whose distances differ by less than this share are equally near: two bones at their common
+/// joint.
+const SAME_DISTANCE: f32 = 1e-4;
+
+/// Components below this share of the surface's size follow the skin as one piece: eyes (0.02 of a
+/// body) do, trousers (0.5) must not.
+const RIGID_SIZE: f32 = 0.1;
+
+/// Settings of [`heat_weights`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HeatSettings {
+    /// Heat of the bones against the conduction of the skin; 1 is the paper's value. Higher makes
+    /// transitions between bones narrower.
+    pub heat: f64,
+    /// Most joints per vertex; the lightest are dropped.
+    pub most_influences: usize,
+    /// Weights below this are dropped.
+    pub least_weight: f32,
+}
+
+impl Default for HeatSettings {
+    fn default() -> Self {
+        Self { heat: 1.0, most_influences: 8, least_weight: 0.01 }
+    }
+}
+
+/// Why there are no automatic weights.
+#[derive(Debug, thiserror::Error)]
+pub enum HeatError {
+    /// The skeleton has no joint that could hold skin.
+    #[error("{mesh}: the skeleton has no bones to take weights from; add joints or paint weights")]
+    NoBones {
+        /// The mesh.
+        mesh: String,
+    },
+    /// There is nothing to give weights to.
+    #[error("{mesh}: has no vertices; leave it out")]
+    NoVertices {
+        /// The mesh.
+        mesh: String,
+    },
+    /// The equations could not be solved.
+    #[error("{mesh}: heat diffusion failed: {source}; repair the mesh or paint weights")]
+    Factor {
+        /// The mesh.
+        mesh: String,
+        /// What failed.
+        source: FactorError,
+    },
+}
+
+/// Weights found by heat diffusion.
+#[derive(Clone, Debug)]
+pub struct HeatWeights {
+    /// Skeleton joints the weights refer to, ascending.
+    pub joints: Vec<usize>,
+    /// Weights of every vertex of the file; joints are numbered as in `joints`.
+    pub influences: Influences,
+    /// What the heat did not reach and what was done about it.
+    pub repairs: Vec<Repair>,
+}
+
+/// A joint with the segments that heat the skin, in world space.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bone {
+    /// Skeleton joint.
+    pub joint: usize,
+    /// Both ends of each segment; at least one segment.
+    pub segments: Vec<[Vec3; 2]>,
+}
+
+/// Weights of a mesh from the skeleton's rest pose, whatever weights it has already.
+pub fn heat_weights(
+    mesh: &Mesh,
+    skeleton: &Skeleton,
+    settings: &HeatSettings,
+) -> Result<HeatWeights, HeatError> {
+    let rest = rest_world(skeleton);
+    let mut joint_at: Vec<Vec3> = rest.iter().map(|m| m.translation.into()).collect();
+    let mut surface = mesh.surface();
+    match &mesh.binding {
+        Binding::Skin(skin) => {
+            for (&joint, from_bind) in skin.joints.iter().zip(&skin.joint_from_bind) {
+                let at = from_bind.inverse().translation;
+                if at.is_finite() && joint < joint_at.len() {
+                    joint_at[joint] = at.into();
+                }
+            }
+        }
+        Binding::Node => move_points(&mut surface.positions, rest.get(mesh.joint)),
+    }
+    let joints = bone_joints(skeleton, &[mesh.joint]);
+    let (joints, lists, repairs) =
+        surface_weights(&mesh.name, &surface, skeleton, &joint_at, &joints, settings)?;
+    let per_vertex = mesh.weld.surface_of_vertex.iter().map(|&s| lists[s as usize].clone());
+    Ok(HeatWeights { joints, influences: Influences::new(per_vertex), repairs })
+}
+
+/// Meshes that a skeleton should move but cannot: the character has joints and no skin at all, and
+/// the mesh does not hang on one of the bones.
+pub fn weightless_meshes(character: &Character) -> Vec<usize> {
+    if character.meshes.iter().any(|m| m.skin().is_some()) {
+        return Vec::new();
+    }
+    let carriers: Vec<usize> = character.meshes.iter().map(|m| m.joint).collect();
+    let joints = bone_joints(&character.skeleton, &carriers);
+    let mut in_bones = vec![false; character.skeleton.len()];
+    for (joint, flag) in (0..).zip(character.skeleton.joints.iter()) {
+        in_bones[joint] = joints.binary_search(&joint).is_ok() || flag.parent.is_some_and(|p| in_bones[p]);
+    }
+    let weightless = |&m: &usize| !in_bones.get(character.meshes[m].joint).copied().unwrap_or(false);
+    if joints.is_empty() { Vec::new() } else { (0..character.meshes.len()).filter(weightless).collect() }
+}
+
+/// Gives the listed `meshes` of a character weights and turns them into skinned ones. They are solved
+/// together, so that eyes follow the head of the body they belong to. Repairs are returned and added
+/// to the character's.
+pub fn give_weights(
+    character: &mut Character,
+    meshes: &[usize],
+    settings: &HeatSettings,
+) -> Result<Vec<Repair>, HeatError> {
+    let rest = rest_world(&character.skeleton);
+    let joint_at: Vec<Vec3> = rest.iter().map(|m| m.translation.into()).collect();
+    let mut whole = TriMesh::default();
+    let mut firsts = Vec::new();
+    for &m in meshes {
+        let mesh = &character.meshes[m];
+        let mut surface = mesh.surface();
+        if mesh.skin().is_none() {
+            move_points(&mut surface.positions, rest.get(mesh.joint));
+        }
+        let first = whole.positions.len() as u32;
+        firsts.push(first as usize);
+        whole.positions.extend(surface.positions);
+        whole.triangles.extend(surface.triangles.iter().map(|t| t.map(|v| v + first)));
+    }
+    let carriers: Vec<usize> = meshes.iter().map(|&m| character.meshes[m].joint).collect();
+    let joints = bone_joints(&character.skeleton, &carriers);
+    let (joints, lists, repairs) =
+        surface_weights(&character.name, &whole, &character.skeleton, &joint_at, &joints, settings)?;
+    for &joint in &joints {
+        character.skeleton.joints[joint].in_skin = true;
+    }
+    for (&m, first) in meshes.iter().zip(firsts) {
+        let mesh = &mut character.meshes[m];
+        if mesh.skin().is_none() {
+            let carrier = rest.get(mesh.joint);
+            move_points(&mut mesh.positions, carrier);
+            for offset in mesh.morphs.iter_mut().flat_map(|morph| &mut morph.offsets) {
+                *offset = carrier.map_or(*offset, |world| world.transform_vector3(*offset));
+            }
+        }
+        let per_vertex = mesh.weld.surface_of_vertex.iter().map(|&s| lists[first + s as usize].clone());
+        mesh.binding = Binding::Skin(Skin {
+            influences: Influences::new(per_vertex),
+            joint_from_bind: joints.iter().map(|&j| rest[j].inverse()).collect(),
+            joints: joints.clone(),
+            dual_quaternion: false,
+        });
+    }
+    character.repairs.extend(repairs.iter().cloned());
+    Ok(repairs)
+}
+
+fn rest_world(skeleton: &Skeleton) -> Vec<Affine3A> {
+    let local = skeleton.joints.iter().map(|j| j.rest).collect();
+    Pose { local, morph_weights: Vec::new() }.world(skeleton)
+}
+
+fn move_points(points: &mut [Vec3], world: Option<&Affine3A>) {
+    if let Some(world) = world {
+        for p in points {
+            *p = world.transform_point3(*p);
+        }
+    }
+}
+
+/// Joints that may own bones, ascending: those that skins use, or else all but the nodes that only
+/// carry meshes. Joints whose rest matrix cannot be inverted are left out.
+fn bone_joints(skeleton: &Skeleton, carriers: &[usize]) -> Vec<usize> {
+    let rest = rest_world(skeleton);
+    let mut has_child = vec![false; skeleton.len()];
+    for parent in skeleton.joints.iter().filter_map(|j| j.parent) {
+        has_child[parent] = true;
+    }
+    let some_in_skin = skeleton.joints.iter().any(|j| j.in_skin);
+    (0..skeleton.len())
+        .filter(|&j| {
+            let wanted = if some_in_skin {
+                skeleton.joints[j].in_skin
+            } else {
+                has_child[j] || (skeleton.joints[j].parent.is_some() && !carriers.contains(&j))
+            };
+            wanted && rest[j].inverse().is_finite()
+        })
+        .collect()
+}
+
+/// The bones of `joints` (ascending) with every joint of the skeleton at `joint_at`.
+fn bones(
+    skeleton: &Skeleton,
+    joint_at: &[Vec3],
+    joints: &[usize],
+    surface: &TriMesh,
+    bvh: &Bvh,
+) -> Vec<Bone> {
+    let shortest = 1e-5 * surface.size();
+    // The nearest ancestor that may own a bone: nodes between two joints of a skin are no joints of it.
+    let owner_above = |joint: usize| {
+        let mut above = skeleton.joints[joint].parent;
+        while let Some(parent) = above.filter(|p| joints.binary_search(p).is_err()) {
+            above = skeleton.joints[parent].parent;
+        }
+        above
+    };
+    let mut segments: Vec<Vec<[Vec3; 2]>> = vec![Vec::new(); skeleton.len()];
+    let mut has_child = vec![false; skeleton.len()];
+    for &joint in joints {
+        if let Some(owner) = owner_above(joint) {
+            has_child[owner] = true;
+            if joint_at[owner].distance(joint_at[joint]) > shortest {
+                segments[owner].push([joint_at[owner], joint_at[joint]]);
+            }
+        }
+    }
+    for &joint in joints.iter().filter(|&&j| !has_child[j]) {
+        let at = joint_at[joint];
+        // Joints at the same place (end markers, helpers) have no direction of their own.
+        let mut above = owner_above(joint);
+        while let Some(owner) = above.filter(|&o| joint_at[o].distance(at) <= shortest) {
+            above = owner_above(owner);
+        }
+        let along = above.map_or(Vec3::ZERO, |owner| at - joint_at[owner]);
+        let hit = (along != Vec3::ZERO)
+            .then(|| {
+                let ray = Ray::new(at, along);
+                bvh.first_hit(&ray, f32::MAX, &surface.positions, &surface.triangles, |_| true)
+            })
+            .flatten();
+        // Leaving through the back of a triangle means that the joint is inside.
+        let reach = hit.filter(|h| !h.front).map_or(0.0, |h| (LEAF_DEPTH * h.distance).min(1.0));
+        segments[joint].push([at, at + along * reach]);
+    }
+    let owned = |&joint: &usize| !segments[joint].is_empty() && segments[joint].iter().flatten().all(|p| p.is_finite());
+    joints.iter().copied().filter(owned).map(|joint| Bone { joint, segments: segments[joint].clone() }).collect()
+}
+
+/// The point of the bone nearest to `p`, and its distance.
+fn nearest_on_bone(bone: &Bone, p: Vec3) -> (Vec3, f32) {
+    let on_segment = |&[a, b]: &[Vec3; 2]| {
+        let along = b - a;
+        let s = ((p - a).dot(along) / along.length_squared().max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
+        let nearest = a + along * s;
+        (nearest, nearest.distance(p))
+    };
+    bone.segments.iter().map(on_segment).fold((Vec3::ZERO, f32::MAX), |best, next| if next.1 < best.1 { next } else { best })
+}
+
+/// The bones that heat one vertex; none where none is seen.
+#[derive(Clone, Debug, Default)]
+struct Source {
+    bones: Vec<u32>,
+    distance: f32,
+}
+
+/// A surface with all that the visibility of its bones needs.
+struct Scene<'a> {
+    surface: &'a TriMesh,
+    bvh: &'a Bvh,
+    bones: &'a [Bone],
+    component: &'a [u32],
+    /// Points out of the body, or zero where a component has no inside to speak of.
+    outward: Vec<Vec3>,
+}
+
+impl Scene<'_> {
+    /// The nearest visible bones of vertex `v`, or the nearest ones if `through` skin too.
+    fn source(&self, v: usize, through: bool) -> Source {
+        let p = self.surface.positions[v];
+        let mut near: Vec<(f32, u32, Vec3)> = Vec::with_capacity(self.bones.len());
+        for (b, bone) in self.bones.iter().enumerate() {
+            let (point, distance) = nearest_on_bone(bone, p);
+            if distance.is_finite() {
+                near.push((distance, b as u32, point));
+            }
+        }
+        near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let mut source = Source::default();
+        for (distance, bone, point) in near {
+            if !source.bones.is_empty() && distance > source.distance * (1.0 + SAME_DISTANCE) {
+                break;
+            }
+            if through || self.sees(v, point) {
+                if source.bones.is_empty() {
+                    source.distance = distance;
+                }
+                source.bones.push(bone);
+            }
+        }
+        source
+    }
+
+    /// Whether the way from vertex `v` to `point` stays inside the vertex's component.
+    fn sees(&self, v: usize, point: Vec3) -> bool {
+        let p = self.surface.positions[v];
+        let way = point - p;
+        if way.dot(self.outward[v]) > 0.0 {
+            return false;
+        }
+        let ray = Ray::new(p, way);
+        let triangles = &self.surface.triangles;
+        !self.bvh.any_hit(&ray, 1.0 - OUTSIDE_SLACK, &self.surface.positions, triangles, |hit| {
+            let triangle = triangles[hit.triangle as usize];
+            // The first part of the way is skipped for sheets that touch the vertex without sharing it.
+            hit.distance > 1e-3
+                && !triangle.contains(&(v as u32))
+                && self.component[triangle[0] as usize] == self.component[v]
+        })
+    }
+}
+
+/// `(bone, weight)` of every vertex of a surface.
+type WeightLists = Vec<Vec<(u32, f32)>>;
+
+fn surface_weights(
+    name: &str,
+    surface: &TriMesh,
+    skeleton: &Skeleton,
+    joint_at: &[Vec3],
+    joints: &[usize],
+    settings: &HeatSettings,
+) -> Result<(Vec<usize>, WeightLists, Vec<Repair>), HeatError> {
+    let subject = format!("mesh \"{name}\"");
+    if surface.positions.is_empty() {
+        return Err(HeatError::NoVertices { mesh: subject });
+    }
+    let bvh = Bvh::over_triangles(&surface.positions, &surface.triangles);
+    let bones = bones(skeleton, joint_at, joints, surface, &bvh);
+    if bones.is_empty() {
+        return Err(HeatError::NoBones { mesh: subject });
+    }
+    let adjacency = Adjacency::new(surface);
+    let (component, components) = adjacency.components();
+    let outward = outward(surface, &adjacency, &component, components);
+    let scene = Scene { surface, bvh: &bvh, bones: &bones, component: &component, outward };
+    let count = surface.positions.len();
+    let mut repairs = Vec::new();
+    let mut sources: Vec<Source> = (0..count).into_par_iter().map(|v| scene.source(v, false)).collect();
+    let mut reached = reached_components(&sources, &component, components);
+    if !reached.contains(&true) {
+        sources = (0..count).into_par_iter().map(|v| scene.source(v, true)).collect();
+        reached = reached_components(&sources, &component, components);
+        repairs.push(Repair::new(
+            &subject,
+            "automatic weights: no vertex sees a bone from the inside",
+            "the nearest bone counts, seen or not",
+        ));
+    }
+    let heated: Vec<bool> = component.iter().map(|&c| reached[c as usize]).collect();
+    let mut lists = diffuse(surface, &adjacency, &sources, &heated, bones.len(), settings)
+        .map_err(|source| HeatError::Factor { mesh: subject.clone(), source })?;
+    follow(surface, &bvh, &component, &reached, &mut lists);
+    for list in &mut lists {
+        prune(list, settings);
+    }
+    let followers = reached.iter().filter(|r| !**r).count();
+    if followers > 0 {
+        let vertices = heated.iter().filter(|h| !**h).count();
+        repairs.push(Repair::new(
+            &subject,
+            format!("automatic weights: {followers} components ({vertices} vertices) see no bone from the inside"),
+            "they follow the nearest skin that does",
+        ));
+    }
+    let mut used = vec![false; bones.len()];
+    for &(bone, _) in lists.iter().flatten() {
+        used[bone as usize] = true;
+    }
+    let idle: Vec<&str> = bones
+        .iter()
+        .zip(&used)
+        .filter(|(_, used)| !**used)
+        .map(|(bone, _)| skeleton.joints[bone.joint].name.as_str())
+        .collect();
+    if !idle.is_empty() {
+        let first = idle[..idle.len().min(4)].join(", ");
+        let more = if idle.len() > 4 { ", ..." } else { "" };
+        repairs.push(Repair::new(
+            &subject,
+            format!("automatic weights: {} bones are nobody's nearest ({first}{more})", idle.len()),
+            "they move no vertex",
+        ));
+    }
+    Ok((bones.iter().map(|b| b.joint).collect(), lists, repairs))
+}
+
+fn reached_components(sources: &[Source], component: &[u32], components: usize) -> Vec<bool> {
+    let mut reached = vec![false; components];
+    for (source, &c) in sources.iter().zip(component) {
+        reached[c as usize] |= !source.bones.is_empty();
+    }
+    reached
+}
+
+/// Vertex normals, turned over for closed components that are inside out.
+fn outward(surface: &TriMesh, adjacency: &Adjacency, component: &[u32], components: usize) -> Vec<Vec3> {
+    let mut closed = vec![true; components];
+    for edge in adjacency.edges.iter().filter(|e| e.triangles.len() == 1) {
+        closed[component[edge.vertices[0] as usize] as usize] = false;
+    }
+    let mut volume = vec![0.0f64; components];
+    let mut origin = vec![None; components];
+    for triangle in &surface.triangles {
+        let c = component[triangle[0] as usize] as usize;
+        let from = *origin[c].get_or_insert(surface.positions[triangle[0] as usize].as_dvec3());
+        let [a, b, d] = triangle.map(|v| surface.positions[v as usize].as_dvec3() - from);
+        volume[c] += a.dot(b.cross(d));
+    }
+    let mut normals = surface.normals();
+    for (normal, &c) in normals.iter_mut().zip(component) {
+        if closed[c as usize] && volume[c as usize] < 0.0 {
+            *normal = -*normal;
+        }
+    }
+    normals
+}
+
+/// Solves the heat equation of every bone on the heated components; the others get empty lists.
+fn diffuse(
+    surface: &TriMesh,
+    adjacency: &Adjacency,
+    sources: &[Source],
+    heated: &[bool],
+    bone_count: usize,
+    settings: &HeatSettings,
+) -> Result<WeightLists, FactorError> {
+    let laplacian = Laplacian::new(surface, adjacency);
+    let count = surface.positions.len();
+    let nearest = 1e-4 * f64::from(surface.size()).max(f64::MIN_POSITIVE);
+    let heat: Vec<f64> = sources
+        .iter()
+        .zip(&laplacian.vertex_areas)
+        .map(|(source, area)| {
+            let distance = f64::from(source.distance).max(nearest);
+            if source.bones.is_empty() { 0.0 } else { settings.heat * area / (distance * distance) }
+        })
+        .collect();
+    let mut diagonal = heat.clone();
+    let mut lower = Vec::with_capacity(adjacency.edges.len() + count);
+    for (edge, &weight) in adjacency.edges.iter().zip(&laplacian.edge_weights) {
+        let [a, b] = edge.vertices.map(|v| v as usize);
+        if heated[a] {
+            diagonal[a] += weight;
+            diagonal[b] += weight;
+            lower.push((b, a, -weight));
+        }
+    }
+    // Rows of components without heat are a unit matrix: their solution is 0.
+    lower.extend((0..count).map(|v| (v, v, if heated[v] { diagonal[v] } else { 1.0 })));
+    let factor = SparseCholesky::new(count, &lower)?;
+    let mut columns = vec![Vec::new(); bone_count];
+    for (v, source) in sources.iter().enumerate() {
+        for &bone in &source.bones {
+            let column = &mut columns[bone as usize];
+            if column.is_empty() {
+                column.resize(count, 0.0);
+            }
+            column[v] = heat[v] / source.bones.len() as f64;
+        }
+    }
+    let mut lit: Vec<u32> = (0..bone_count as u32).filter(|&b| !columns[b as usize].is_empty()).collect();
+    let mut lists = vec![Vec::new(); count];
+    // In batches, so that a hundred thousand vertices times hundreds of bones never are in memory at once.
+    while !lit.is_empty() {
+        let batch: Vec<u32> = lit.drain(..lit.len().min(32)).collect();
+        let mut solved: Vec<Vec<f64>> =
+            batch.iter().map(|&b| std::mem::take(&mut columns[b as usize])).collect();
+        factor.solve_in_place(&mut solved);
+        for (&bone, weights) in batch.iter().zip(&solved) {
+            for (list, &weight) in lists.iter_mut().zip(weights) {
+                if weight > 1e-4 {
+                    list.push((bone, weight as f32));
+                }
+            }
+        }
+    }
+    Ok(lists)
+}
+
+/// Gives components without heat the weights of the nearest heated surface.
+fn follow(surface: &TriMesh, bvh: &Bvh, component: &[u32], reached: &[bool], lists: &mut WeightLists) {
+    let count = reached.len();
+    let mut corners = vec![(Vec3::MAX, Vec3::MIN); count];
+    for (p, &c) in surface.positions.iter().zip(component) {
+        let (low, high) = &mut corners[c as usize];
+        (*low, *high) = (low.min(*p), high.max(*p));
+    }
+    let largest_rigid = RIGID_SIZE * surface.size();
+    let weights_near = |p: Vec3| -> Vec<(u32, f32)> {
+        let accept = |t: u32, _: Vec3| reached[component[surface.triangles[t as usize][0] as usize] as usize];
+        let found = bvh.nearest(p, f32::MAX.sqrt(), &surface.positions, &surface.triangles, accept);
+        let Some(nearest) = found else { return Vec::new() };
+        let corner_shares = barycentric(surface.corners(nearest.triangle as usize), nearest.point);
+        let mut mixed = Vec::new();
+        for (v, share) in surface.triangles[nearest.triangle as usize].into_iter().zip(corner_shares) {
+            mixed.extend(lists[v as usize].iter().map(|&(bone, weight)| (bone, weight * share)));
+        }
+        mixed.sort_by_key(|&(bone, _)| bone);
+        mixed.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1 += next.1;
+            }
+            same
+        });
+        mixed
+    };
+    let of_piece: Vec<Option<Vec<(u32, f32)>>> = (0..count)
+        .into_par_iter()
+        .map(|c| {
+            let (low, high) = corners[c];
+            (!reached[c] && low.distance(high) < largest_rigid).then(|| weights_near((low + high) * 0.5))
+        })
+        .collect();
+    let followed: Vec<Option<Vec<(u32, f32)>>> = (0..surface.positions.len())
+        .into_par_iter()
+        .map(|v| {
+            let c = component[v] as usize;
+            (!reached[c]).then(|| of_piece[c].clone().unwrap_or_else(|| weights_near(surface.positions[v])))
+        })
+        .collect();
+    for (list, followed) in lists.iter_mut().zip(followed) {
+        if let Some(followed) = followed {
+            *list = followed;
+        }
+    }
+}
+
+/// Shares of the three corners in a point of their triangle.
+fn barycentric(corners: [Vec3; 3], point: Vec3) -> [f32; 3] {
+    let [a, b, c] = corners.map(|p| p.as_dvec3());
+    let p = point.as_dvec3();
+    let normal = (b - a).cross(c - a);
+    let square = normal.length_squared();
+    if square <= 0.0 {
+        return [1.0, 0.0, 0.0];
+    }
+    let of_b = ((p - a).cross(c - a).dot(normal) / square).clamp(0.0, 1.0);
+    let of_c = ((b - a).cross(p - a).dot(normal) / square).clamp(0.0, 1.0);
+    [(1.0 - of_b - of_c).max(0.0) as f32, of_b as f32, of_c as f32]
+}
+
+/// Keeps the heaviest weights, at least one.
+fn prune(list: &mut Vec<(u32, f32)>, settings: &HeatSettings) {
+    list.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let enough = list.iter().take_while(|(_, w)| *w >= settings.least_weight).count();
+    list.truncate(enough.min(settings.most_influences).max(1));
+}

@@ -1,0 +1,242 @@
+//! Geometric skinning: where the joints alone take each vertex.
+//!
+//! A [`Skinner`] is built once per mesh and method and then moves the mesh for any pose:
+//!
+//! ```text
+//! Mesh + Method --Skinner::new--> Skinner (immutable, shared)
+//! Skinner + world_from_joint + morphed positions --skin--> positions in the world
+//! ```
+//!
+//! | method | rule | twist | bend |
+//! |---|---|---|---|
+//! | [`Method::Linear`] | mean of matrices | loses its radius | loses volume inside |
+//! | [`Method::DualQuaternion`] | mean of rigid motions | keeps its radius | bulges outside |
+//! | [`Method::CentreOfRotation`] | mean rotation about a precomputed centre | keeps its radius | neither |
+//!
+//! All of them are local: none knows that skin can touch skin.
+
+pub mod centre_of_rotation;
+mod dual_quaternion;
+#[cfg(test)]
+mod fixture;
+mod layout;
+mod linear;
+
+pub use centre_of_rotation::CentresOfRotation;
+
+use crate::character::{Binding, Influences, Mesh};
+use centre_of_rotation::CentreOfRotation;
+use dual_quaternion::{RigidDualQuaternion, Split, StretchedDualQuaternion};
+use glam::{Affine3A, Vec3};
+use layout::Layout;
+use linear::{Linear, Rigid};
+use std::fmt;
+use std::str::FromStr;
+
+/// How the motions of several joints are blended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// Linear blending of matrices.
+    #[default]
+    Linear,
+    /// Blending of dual quaternions.
+    DualQuaternion,
+    /// Rotation about optimised centres.
+    CentreOfRotation,
+}
+
+impl Method {
+    /// Every method, in the order of the documentation.
+    pub const ALL: [Self; 3] = [Self::Linear, Self::DualQuaternion, Self::CentreOfRotation];
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Linear => "lbs",
+            Self::DualQuaternion => "dqs",
+            Self::CentreOfRotation => "cor",
+        })
+    }
+}
+
+/// A method's name that is none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no skinning method \"{0}\"; choose lbs, dqs or cor")]
+pub struct UnknownMethod(pub String);
+
+impl FromStr for Method {
+    type Err = UnknownMethod;
+
+    fn from_str(name: &str) -> Result<Self, UnknownMethod> {
+        let known = Self::ALL.into_iter().find(|method| method.to_string().eq_ignore_ascii_case(name));
+        known.ok_or_else(|| UnknownMethod(name.to_owned()))
+    }
+}
+
+/// What went wrong in one frame; all zero when nothing did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SkinReport {
+    /// Joints without a finite matrix. They were taken to be where they were at bind time.
+    pub joints_at_rest: usize,
+    /// Vertices that such a joint holds.
+    pub vertices_of_joints_at_rest: usize,
+    /// Vertices whose result was not finite. They keep their rest position.
+    pub vertices_at_rest: usize,
+}
+
+/// Scratch of [`Skinner::skin`]; may be shared by skinners that run one after the other.
+#[derive(Clone, Debug, Default)]
+pub struct Workspace {
+    /// World-from-bind of each slot; the last one does not move.
+    matrices: Vec<Affine3A>,
+    splits: Vec<Split>,
+}
+
+/// A mesh's weights, laid out to be skinned many times.
+#[derive(Clone, Debug)]
+pub struct Skinner {
+    method: Method,
+    /// Skeleton joint of each slot.
+    joints: Vec<usize>,
+    joint_from_bind: Vec<Affine3A>,
+    layout: Layout,
+    centres: CentresOfRotation,
+}
+
+impl Skinner {
+    /// Prepares `mesh` for `method`. An unskinned mesh moves with its joint whatever the method.
+    /// Centres of rotation are computed here, which takes a second for 20,000 vertices: see
+    /// [`Skinner::with_centres`].
+    pub fn new(mesh: &Mesh, method: Method) -> Self {
+        let centres = match method {
+            Method::CentreOfRotation => CentresOfRotation::compute(mesh),
+            _ => CentresOfRotation::default(),
+        };
+        Self::prepare(mesh, method, centres)
+    }
+
+    /// Prepares `mesh` for [`Method::CentreOfRotation`] with centres computed before. Centres that
+    /// are not one finite point per vertex are not trusted but computed again.
+    pub fn with_centres(mesh: &Mesh, centres: CentresOfRotation) -> Self {
+        let slice = centres.as_slice();
+        if slice.len() == mesh.positions.len() && slice.iter().all(|c| c.is_finite()) {
+            Self::prepare(mesh, Method::CentreOfRotation, centres)
+        } else {
+            Self::new(mesh, Method::CentreOfRotation)
+        }
+    }
+
+    fn prepare(mesh: &Mesh, method: Method, centres: CentresOfRotation) -> Self {
+        let vertex_count = mesh.positions.len();
+        match &mesh.binding {
+            Binding::Skin(skin) => {
+                let slots = skin.joints.len().min(skin.joint_from_bind.len());
+                Self {
+                    method,
+                    joints: skin.joints[..slots].to_vec(),
+                    joint_from_bind: skin.joint_from_bind[..slots].to_vec(),
+                    layout: Layout::new(&skin.influences, vertex_count, slots),
+                    centres,
+                }
+            }
+            Binding::Node => {
+                let influences = Influences::new((0..vertex_count).map(|_| vec![(0, 1.0)]));
+                Self {
+                    method,
+                    joints: vec![mesh.joint],
+                    joint_from_bind: vec![Affine3A::IDENTITY],
+                    layout: Layout::new(&influences, vertex_count, 1),
+                    centres,
+                }
+            }
+        }
+    }
+
+    /// The method it was prepared for.
+    pub fn method(&self) -> Method {
+        self.method
+    }
+
+    /// Number of vertices.
+    pub fn vertex_count(&self) -> usize {
+        self.layout.vertex_count()
+    }
+
+    /// The centres of rotation; empty for other methods.
+    pub fn centres(&self) -> &CentresOfRotation {
+        &self.centres
+    }
+
+    /// Moves the vertices at `rest` (the mesh's positions, morphs blended in) to where the joints
+    /// take them, in the world. `world_from_joint` has one entry per joint of the skeleton.
+    ///
+    /// Gives the same bits for any number of threads and never a number that is not finite: a joint
+    /// without a finite matrix is taken to be where it was at bind time, a vertex without a finite
+    /// result keeps its rest position, and both are counted. If `rest` or `out` have another length
+    /// than the mesh has vertices, nothing is skinned: `out` gets what there is of `rest`, and every
+    /// vertex counts as left at rest.
+    pub fn skin(
+        &self,
+        world_from_joint: &[Affine3A],
+        rest: &[Vec3],
+        out: &mut [Vec3],
+        workspace: &mut Workspace,
+    ) -> SkinReport {
+        if rest.len() != self.vertex_count() || out.len() != self.vertex_count() {
+            for (out, &rest) in out.iter_mut().zip(rest) {
+                *out = rest;
+            }
+            return SkinReport { vertices_at_rest: self.vertex_count(), ..SkinReport::default() };
+        }
+        let bad_slots = self.pose_matrices(world_from_joint, &mut workspace.matrices);
+        let mut report = SkinReport { joints_at_rest: bad_slots.len(), ..SkinReport::default() };
+        if !bad_slots.is_empty() {
+            report.vertices_of_joints_at_rest = self.layout.count_vertices(|slot| bad_slots.contains(&slot));
+        }
+        let blends_rotations = self.method != Method::Linear && self.layout.blends();
+        workspace.splits.clear();
+        if blends_rotations {
+            workspace.splits.extend(workspace.matrices.iter().map(Split::new));
+        }
+        let (matrices, splits) = (workspace.matrices.as_slice(), workspace.splits.as_slice());
+        let stretched = splits.iter().any(Split::stretches);
+        let rigid = Rigid { matrices };
+        let centres = self.centres.as_slice();
+        let layout = &self.layout;
+        report.vertices_at_rest = match (self.method, blends_rotations, stretched) {
+            (Method::Linear, ..) | (_, false, _) => layout.run(&rigid, &Linear { matrices }, rest, out),
+            (Method::DualQuaternion, _, false) => {
+                layout.run(&rigid, &RigidDualQuaternion { splits }, rest, out)
+            }
+            (Method::DualQuaternion, _, true) => {
+                layout.run(&rigid, &StretchedDualQuaternion { splits }, rest, out)
+            }
+            (Method::CentreOfRotation, _, false) => {
+                layout.run(&rigid, &CentreOfRotation::<false> { matrices, splits, centres }, rest, out)
+            }
+            (Method::CentreOfRotation, _, true) => {
+                layout.run(&rigid, &CentreOfRotation::<true> { matrices, splits, centres }, rest, out)
+            }
+        };
+        report
+    }
+
+    /// Fills in world-from-bind of every slot and returns the slots for which there is none.
+    fn pose_matrices(&self, world_from_joint: &[Affine3A], matrices: &mut Vec<Affine3A>) -> Vec<u32> {
+        let mut bad_slots = Vec::new();
+        matrices.clear();
+        for (slot, (&joint, joint_from_bind)) in self.joints.iter().zip(&self.joint_from_bind).enumerate() {
+            let matrix = world_from_joint.get(joint).map(|world| *world * *joint_from_bind);
+            matrices.push(matrix.filter(Affine3A::is_finite).unwrap_or_else(|| {
+                bad_slots.push(slot as u32);
+                Affine3A::IDENTITY
+            }));
+        }
+        matrices.push(Affine3A::IDENTITY);
+        bad_slots
+    }
+}
+
+#[cfg(test)]
+mod tests;
