@@ -10,12 +10,15 @@
 
 pub mod check;
 pub mod clip;
+pub mod dae;
 pub mod error;
 pub mod mesh;
 pub mod pose;
 pub mod raw;
 pub mod skeleton;
 pub mod skin;
+mod transform_keys;
+pub mod usd;
 pub mod world;
 
 pub use clip::{Clip, Interpolation, JointTrack, MorphTrack, Track};
