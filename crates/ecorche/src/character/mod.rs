@@ -11,6 +11,7 @@
 pub mod bvh;
 pub mod check;
 pub mod clip;
+pub mod dae;
 pub mod error;
 pub mod fbx;
 pub mod humanoid;
@@ -22,6 +23,8 @@ pub mod pose;
 pub mod raw;
 pub mod skeleton;
 pub mod skin;
+mod transform_keys;
+pub mod usd;
 pub mod world;
 
 pub use clip::{Clip, Interpolation, JointTrack, MorphTrack, Track};

@@ -1,0 +1,842 @@
+//! The binary form of USD (`.usdc`, "crate").
+//!
+//! A table of contents points at six sections (tokens, strings, fields, field sets, paths, specs);
+//! fields hold 8-byte value representations that are either the value itself or its place in the
+//! file. Every count is checked against the bytes that are there before anything is allocated, and
+//! everything that is decompressed counts against a budget tied to the file's size.
+
+use super::layer::{Arc, Attribute, Fault, Layer, ROOT, Value, Variant};
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+/// First bytes of every crate file.
+pub const MAGIC: &[u8] = b"PXR-USDC";
+
+/// Decoded bytes allowed per byte of the file. Constant weights and still animations of real files
+/// come to about 60; LZ4 on top of integer coding could reach 4000.
+const LARGEST_EXPANSION: usize = 400;
+
+type Parsed<T> = Result<T, Fault>;
+
+/// Reads the layer.
+pub fn parse(bytes: &[u8]) -> Result<Layer, Fault> {
+    let file = CrateFile::open(bytes)?;
+    Builder { file, layer: Layer::default(), cache: HashMap::new() }.build()
+}
+
+fn broken(problem: impl Into<String>) -> Fault {
+    Fault::broken("crate data", problem)
+}
+
+/// A position in the file that never leaves it.
+#[derive(Clone, Copy)]
+struct Cursor<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    fn new(bytes: &'a [u8], at: u64) -> Self {
+        Self { bytes, at: usize::try_from(at).unwrap_or(usize::MAX) }
+    }
+
+    fn take(&mut self, count: usize) -> Parsed<&'a [u8]> {
+        let end = self.at.checked_add(count).filter(|&end| end <= self.bytes.len());
+        let end = end.ok_or_else(|| broken("ends too early"))?;
+        let taken = &self.bytes[self.at..end];
+        self.at = end;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Parsed<[u8; N]> {
+        let mut array = [0; N];
+        array.copy_from_slice(self.take(N)?);
+        Ok(array)
+    }
+
+    fn u32(&mut self) -> Parsed<u32> {
+        Ok(u32::from_le_bytes(self.array()?))
+    }
+
+    fn u64(&mut self) -> Parsed<u64> {
+        Ok(u64::from_le_bytes(self.array()?))
+    }
+
+    fn count(&mut self) -> Parsed<usize> {
+        usize::try_from(self.u64()?).map_err(|_| broken("has an impossible count"))
+    }
+
+    /// `count` elements of `size` bytes each.
+    fn elements(&mut self, count: usize, size: usize) -> Parsed<&'a [u8]> {
+        self.take(count.checked_mul(size).ok_or_else(|| broken("has an impossible count"))?)
+    }
+
+    fn u32s(&mut self, count: usize) -> Parsed<Vec<u32>> {
+        Ok(self.elements(count, 4)?.as_chunks().0.iter().map(|b| u32::from_le_bytes(*b)).collect())
+    }
+
+    fn u64s(&mut self, count: usize) -> Parsed<Vec<u64>> {
+        Ok(self.elements(count, 8)?.as_chunks().0.iter().map(|b| u64::from_le_bytes(*b)).collect())
+    }
+
+    /// Jumps by the signed offset stored here, relative to where it is stored.
+    fn jump(&mut self) -> Parsed<()> {
+        let start = self.at as i64;
+        let offset = i64::from_le_bytes(self.array()?);
+        let target = start.checked_add(offset).and_then(|t| usize::try_from(t).ok());
+        self.at = target.ok_or_else(|| broken("jumps out of the file"))?;
+        Ok(())
+    }
+}
+
+/// How many bytes may still be decoded.
+struct Budget(usize);
+
+impl Budget {
+    fn spend(&mut self, bytes: usize) -> Parsed<()> {
+        self.0 = self.0.checked_sub(bytes).ok_or_else(|| broken("unpacks to far more than its size"))?;
+        Ok(())
+    }
+}
+
+/// One LZ4 block preceded by its size, unpacked to at most `largest` bytes.
+fn unpack(cursor: &mut Cursor, largest: usize, budget: &mut Budget) -> Parsed<Vec<u8>> {
+    let size = cursor.count()?;
+    let packed = cursor.take(size)?;
+    let (&chunks, packed) = packed.split_first().ok_or_else(|| broken("has an empty packed block"))?;
+    if chunks != 0 {
+        return Err(Fault::unsupported("packed blocks above 2 GB"));
+    }
+    // LZ4 expands a byte to at most 255.
+    let room = largest.min(packed.len().saturating_mul(255) + 64);
+    budget.spend(room)?;
+    let mut unpacked = vec![0; room];
+    let used = lz4_flex::block::decompress_into(packed, &mut unpacked)
+        .map_err(|error| broken(format!("does not unpack ({error})")))?;
+    unpacked.truncate(used);
+    Ok(unpacked)
+}
+
+/// Integers stored as differences of 0, 1, 2 or 4 bytes (twice that for `wide`), with one frequent
+/// difference stored once.
+fn unpack_integers(cursor: &mut Cursor, count: usize, wide: bool, budget: &mut Budget) -> Parsed<Vec<i64>> {
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let size = if wide { 8 } else { 4 };
+    let codes = count.div_ceil(4);
+    let largest = count.checked_mul(size).and_then(|n| n.checked_add(codes + size));
+    let data = unpack(cursor, largest.ok_or_else(|| broken("has an impossible count"))?, budget)?;
+    let mut data = Cursor::new(&data, 0);
+    let signed = |bytes: &[u8]| {
+        let negative = bytes.last().is_some_and(|&b| b >= 0x80);
+        let mut extended = [if negative { 0xff } else { 0 }; 8];
+        extended[..bytes.len()].copy_from_slice(bytes);
+        i64::from_le_bytes(extended)
+    };
+    let frequent = signed(data.take(size)?);
+    let codes = data.take(codes)?;
+    budget.spend(count.saturating_mul(8))?;
+    let mut value = 0i64;
+    let mut values = Vec::with_capacity(count);
+    for i in 0..count {
+        let difference = match codes[i / 4] >> (2 * (i % 4)) & 3 {
+            0 => frequent,
+            code => signed(data.take((size / 4) << (code - 1))?),
+        };
+        value = value.wrapping_add(difference);
+        values.push(value);
+    }
+    Ok(values)
+}
+
+/// Value types by their number in the file.
+mod kind {
+    pub const STRING: u8 = 10;
+    pub const TOKEN: u8 = 11;
+    pub const ASSET: u8 = 12;
+    pub const PATH_LIST: u8 = 34;
+    pub const REFERENCE_LIST: u8 = 35;
+    pub const TOKEN_VECTOR: u8 = 41;
+    pub const SPECIFIER: u8 = 42;
+    pub const SELECTIONS: u8 = 45;
+    pub const TIME_SAMPLES: u8 = 46;
+    pub const PAYLOAD: u8 = 47;
+    pub const DOUBLE_VECTOR: u8 = 48;
+    pub const STRING_VECTOR: u8 = 50;
+    pub const BLOCK: u8 = 51;
+    pub const PAYLOAD_LIST: u8 = 55;
+}
+
+/// How a number is stored.
+#[derive(Clone, Copy, PartialEq)]
+enum Number {
+    Byte,
+    Int { wide: bool, signed: bool },
+    Half,
+    Float,
+    Double,
+}
+
+impl Number {
+    fn size(self) -> usize {
+        match self {
+            Number::Byte => 1,
+            Number::Half => 2,
+            Number::Int { wide: false, .. } | Number::Float => 4,
+            Number::Int { wide: true, .. } | Number::Double => 8,
+        }
+    }
+
+    fn read(self, bytes: &[u8]) -> f64 {
+        let mut eight = [0u8; 8];
+        eight[..bytes.len()].copy_from_slice(bytes);
+        let bits = u64::from_le_bytes(eight);
+        match self {
+            Number::Byte => bits as f64,
+            Number::Int { wide: false, signed: true } => f64::from(bits as u32 as i32),
+            Number::Int { wide: true, signed: true } => bits as i64 as f64,
+            Number::Int { .. } => bits as f64,
+            Number::Half => half(bits as u16),
+            Number::Float => f64::from(f32::from_bits(bits as u32)),
+            Number::Double => f64::from_bits(bits),
+        }
+    }
+}
+
+/// A 16-bit float.
+fn half(bits: u16) -> f64 {
+    let sign = if bits >> 15 == 0 { 1.0 } else { -1.0 };
+    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
+    sign * match exponent {
+        0 => fraction * 2f64.powi(-24),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => (1.0 + fraction / 1024.0) * 2f64.powi(exponent - 15),
+    }
+}
+
+/// Numbers per element of a numeric type, and how each is stored.
+fn shape(kind: u8) -> Option<(usize, Number)> {
+    let int = Number::Int { wide: false, signed: true };
+    Some(match kind {
+        1 | 2 => (1, Number::Byte),
+        3 => (1, int),
+        4 => (1, Number::Int { wide: false, signed: false }),
+        5 => (1, Number::Int { wide: true, signed: true }),
+        6 => (1, Number::Int { wide: true, signed: false }),
+        7 => (1, Number::Half),
+        8 => (1, Number::Float),
+        9 | 56 => (1, Number::Double),
+        13 => (4, Number::Double),
+        14 => (9, Number::Double),
+        15 => (16, Number::Double),
+        16..=18 => (4, [Number::Double, Number::Float, Number::Half][usize::from(kind - 16)]),
+        19..=30 => {
+            let number = [Number::Double, Number::Float, Number::Half, int][usize::from((kind - 19) % 4)];
+            (2 + usize::from((kind - 19) / 4), number)
+        }
+        _ => return None,
+    })
+}
+
+/// A value or where it is.
+#[derive(Clone, Copy)]
+struct Rep(u64);
+
+impl Rep {
+    fn kind(self) -> u8 {
+        (self.0 >> 48) as u8
+    }
+    fn is_array(self) -> bool {
+        self.0 >> 63 & 1 != 0
+    }
+    fn is_inlined(self) -> bool {
+        self.0 >> 62 & 1 != 0
+    }
+    fn is_compressed(self) -> bool {
+        self.0 >> 61 & 1 != 0
+    }
+    fn payload(self) -> u64 {
+        self.0 & ((1 << 48) - 1)
+    }
+}
+
+/// A path as a step from its parent.
+#[derive(Clone, Copy)]
+struct Step {
+    /// Path number of the parent; the root's is its own.
+    parent: usize,
+    token: usize,
+    is_property: bool,
+}
+
+/// What stands at a path.
+struct Spec {
+    path: usize,
+    first_field: usize,
+    kind: i64,
+}
+
+const ATTRIBUTE: i64 = 1;
+const PRIM: i64 = 6;
+const PSEUDO_ROOT: i64 = 7;
+const RELATIONSHIP: i64 = 8;
+const VARIANT: i64 = 10;
+
+struct CrateFile<'a> {
+    bytes: &'a [u8],
+    version: [u8; 3],
+    budget: Budget,
+    tokens: Vec<String>,
+    /// Token number of each string.
+    strings: Vec<u32>,
+    /// Token number of the name, and the value.
+    fields: Vec<(usize, Rep)>,
+    /// Field numbers; -1 ends a set.
+    field_sets: Vec<i64>,
+    paths: Vec<Option<Step>>,
+    specs: Vec<Spec>,
+}
+
+impl<'a> CrateFile<'a> {
+    fn open(bytes: &'a [u8]) -> Parsed<Self> {
+        let mut cursor = Cursor::new(bytes, 0);
+        if cursor.take(8)? != MAGIC {
+            return Err(broken("does not start with PXR-USDC"));
+        }
+        let [major, minor, patch, ..] = cursor.array::<8>()?;
+        if major != 0 || !(4..=13).contains(&minor) {
+            return Err(Fault::unsupported(format!("crate version {major}.{minor}.{patch}")));
+        }
+        let contents = cursor.u64()?;
+        let mut cursor = Cursor::new(bytes, contents);
+        let count = cursor.count()?;
+        let mut sections = BTreeMap::new();
+        for section in cursor.elements(count, 32)?.as_chunks::<32>().0 {
+            let name: Vec<u8> = section[..16].iter().copied().take_while(|&b| b != 0).collect();
+            let start = Cursor::new(section, 16).u64()?;
+            sections.insert(name, start);
+        }
+        let mut file = Self {
+            bytes,
+            version: [major, minor, patch],
+            budget: Budget(bytes.len().saturating_mul(LARGEST_EXPANSION)),
+            tokens: Vec::new(),
+            strings: Vec::new(),
+            fields: Vec::new(),
+            field_sets: Vec::new(),
+            paths: Vec::new(),
+            specs: Vec::new(),
+        };
+        let section = |name: &str| sections.get(name.as_bytes()).map(|&start| Cursor::new(bytes, start));
+        let missing = |name: &str| broken(format!("has no {name} section"));
+        file.read_tokens(section("TOKENS").ok_or_else(|| missing("TOKENS"))?)?;
+        if let Some(mut cursor) = section("STRINGS") {
+            let count = cursor.count()?;
+            file.strings = cursor.u32s(count)?;
+        }
+        file.read_fields(section("FIELDS").ok_or_else(|| missing("FIELDS"))?)?;
+        let mut cursor = section("FIELDSETS").ok_or_else(|| missing("FIELDSETS"))?;
+        let count = cursor.count()?;
+        file.field_sets = unpack_integers(&mut cursor, count, false, &mut file.budget)?;
+        file.read_paths(section("PATHS").ok_or_else(|| missing("PATHS"))?)?;
+        file.read_specs(section("SPECS").ok_or_else(|| missing("SPECS"))?)?;
+        Ok(file)
+    }
+
+    fn read_tokens(&mut self, mut cursor: Cursor) -> Parsed<()> {
+        let _count = cursor.count()?;
+        let size = cursor.count()?;
+        let text = unpack(&mut cursor, size, &mut self.budget)?;
+        // Even an empty token costs a String.
+        self.budget.spend(text.iter().filter(|&&b| b == 0).count() * size_of::<String>())?;
+        let texts = text.strip_suffix(b"\0").unwrap_or(&text).split(|&b| b == 0);
+        self.tokens = texts.map(|token| String::from_utf8_lossy(token).into_owned()).collect();
+        Ok(())
+    }
+
+    fn read_fields(&mut self, mut cursor: Cursor) -> Parsed<()> {
+        let count = cursor.count()?;
+        let names = unpack_integers(&mut cursor, count, false, &mut self.budget)?;
+        let reps = unpack(&mut cursor, count.saturating_mul(8), &mut self.budget)?;
+        let reps = reps.as_chunks().0.iter().map(|bytes| Rep(u64::from_le_bytes(*bytes)));
+        self.fields = names.iter().map(|&name| name as u32 as usize).zip(reps).collect();
+        Ok(())
+    }
+
+    fn read_paths(&mut self, mut cursor: Cursor) -> Parsed<()> {
+        let path_count = cursor.count()?;
+        let count = cursor.count()?;
+        let numbers = unpack_integers(&mut cursor, count, false, &mut self.budget)?;
+        let tokens = unpack_integers(&mut cursor, count, false, &mut self.budget)?;
+        let jumps = unpack_integers(&mut cursor, count, false, &mut self.budget)?;
+        self.budget.spend(path_count.saturating_mul(size_of::<Option<Step>>()))?;
+        self.paths = vec![None; path_count];
+        // The tree in depth-first order: a jump of -1 means a child follows, -2 neither child nor
+        // sibling, 0 a sibling follows, above 0 a child follows and the sibling is that far on.
+        let mut pending = if count > 0 { vec![(0usize, None)] } else { Vec::new() };
+        while let Some((mut entry, mut parent)) = pending.pop() {
+            loop {
+                let (&number, &token, &jump) = match (numbers.get(entry), tokens.get(entry), jumps.get(entry))
+                {
+                    (Some(number), Some(token), Some(jump)) => (number, token, jump),
+                    _ => return Err(broken("has a path outside its tree")),
+                };
+                let number = number as u32 as usize;
+                let slot =
+                    self.paths.get_mut(number).ok_or_else(|| broken("has a path number out of range"))?;
+                if slot.is_some() {
+                    return Err(broken("has a path twice"));
+                }
+                let token = token as i32;
+                let is_property = token < 0;
+                *slot = Some(Step {
+                    parent: parent.unwrap_or(number),
+                    token: token.unsigned_abs() as usize,
+                    is_property,
+                });
+                let jump = jump as i32;
+                if jump > 0 {
+                    pending.push((entry + jump as usize, parent));
+                }
+                if jump > 0 || jump == -1 || (parent.is_none() && jump == 0) {
+                    parent = Some(number);
+                } else if jump != 0 {
+                    break;
+                }
+                entry += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_specs(&mut self, mut cursor: Cursor) -> Parsed<()> {
+        let count = cursor.count()?;
+        let paths = unpack_integers(&mut cursor, count, false, &mut self.budget)?;
+        let first_fields = unpack_integers(&mut cursor, count, false, &mut self.budget)?;
+        let kinds = unpack_integers(&mut cursor, count, false, &mut self.budget)?;
+        self.specs = (0..count)
+            .map(|i| Spec {
+                path: paths[i] as u32 as usize,
+                first_field: first_fields[i] as u32 as usize,
+                kind: kinds[i],
+            })
+            .collect();
+        Ok(())
+    }
+
+    fn token(&self, number: usize) -> &str {
+        self.tokens.get(number).map_or("", String::as_str)
+    }
+
+    fn string(&self, number: u32) -> &str {
+        self.strings.get(number as usize).map_or("", |&token| self.token(token as usize))
+    }
+
+    /// Names and values of a spec.
+    fn fields_of(&self, spec: &Spec) -> impl Iterator<Item = (&str, Rep)> {
+        let set = self.field_sets.get(spec.first_field..).unwrap_or_default();
+        let fields = set.iter().map_while(|&field| self.fields.get(usize::try_from(field as i32).ok()?));
+        fields.map(|&(name, rep)| (self.token(name), rep))
+    }
+
+    /// A path as text.
+    fn path(&mut self, number: u32) -> Parsed<String> {
+        let mut names = Vec::new();
+        let mut at = number as usize;
+        while let Some(Some(step)) = self.paths.get(at) {
+            if step.parent == at {
+                break;
+            }
+            names.push((step.token, step.is_property));
+            at = step.parent;
+        }
+        let length: usize = names.iter().map(|&(token, _)| 1 + self.token(token).len()).sum();
+        self.budget.spend(length)?;
+        Ok(names.iter().rev().fold(String::with_capacity(length), |path, &(token, is_property)| {
+            path + if is_property { "." } else { "/" } + self.token(token)
+        }))
+    }
+
+    /// Number of elements of an array, leaving the cursor at the first.
+    fn array_length(&self, cursor: &mut Cursor) -> Parsed<usize> {
+        if self.version < [0, 5, 0] {
+            cursor.u32()?;
+        }
+        if self.version < [0, 7, 0] { Ok(cursor.u32()? as usize) } else { cursor.count() }
+    }
+
+    /// The value of `rep`; nothing for types no reader above asks for.
+    fn value(&mut self, rep: Rep) -> Parsed<Option<Value>> {
+        if rep.kind() == kind::BLOCK {
+            return Ok(Some(Value::Blocked));
+        }
+        if let Some((width, number)) = shape(rep.kind()) {
+            return self.numbers(rep, width, number).map(Some);
+        }
+        let mut cursor = Cursor::new(self.bytes, rep.payload());
+        let is_token = matches!(rep.kind(), kind::TOKEN | kind::TOKEN_VECTOR);
+        let numbers = match rep.kind() {
+            kind::STRING | kind::TOKEN | kind::ASSET if rep.is_array() && rep.payload() == 0 => Vec::new(),
+            kind::STRING | kind::TOKEN | kind::ASSET if rep.is_array() => {
+                let count = self.array_length(&mut cursor)?;
+                cursor.u32s(count)?
+            }
+            kind::STRING | kind::TOKEN | kind::ASSET if rep.is_inlined() => vec![rep.payload() as u32],
+            kind::STRING | kind::TOKEN | kind::ASSET => vec![cursor.u32()?],
+            kind::TOKEN_VECTOR | kind::STRING_VECTOR => {
+                let count = cursor.count()?;
+                cursor.u32s(count)?
+            }
+            kind::SPECIFIER => {
+                return Ok(Some(Value::Numbers { width: 1, values: vec![rep.payload() as f64] }));
+            }
+            _ => return Ok(None),
+        };
+        let is_token = is_token || rep.kind() == kind::ASSET && rep.is_inlined();
+        let text = |n: u32| if is_token { self.token(n as usize) } else { self.string(n) };
+        let size = numbers.iter().map(|&n| size_of::<String>() + text(n).len()).sum();
+        let texts = numbers.iter().map(|&n| text(n).to_owned()).collect();
+        self.budget.spend(size)?;
+        Ok(Some(Value::Texts(texts)))
+    }
+
+    fn numbers(&mut self, rep: Rep, width: usize, number: Number) -> Parsed<Value> {
+        let size = number.size();
+        let mut values = if rep.is_array() {
+            self.number_array(rep, width, number)?
+        } else if rep.is_inlined() {
+            let payload = (rep.payload() as u32).to_le_bytes();
+            let small = |byte: u8| f64::from(byte as i8);
+            match (width, size) {
+                (4, _) | (9, _) | (16, _) if matches!(rep.kind(), 13..=15) => {
+                    // Only the diagonal of a matrix.
+                    let side = [0, 2, 3, 4][usize::from(rep.kind() - 12)];
+                    (0..width)
+                        .map(|i| if i % (side + 1) == 0 { small(payload[i / side]) } else { 0.0 })
+                        .collect()
+                }
+                (1, 8) if number == Number::Double => vec![Number::Float.read(&payload)],
+                (1, 8) => vec![Number::Int { wide: false, signed: true }.read(&payload)],
+                _ if width * size <= 4 => {
+                    payload.chunks_exact(size).take(width).map(|bytes| number.read(bytes)).collect()
+                }
+                _ => payload[..width.min(4)].iter().map(|&byte| small(byte)).collect(),
+            }
+        } else {
+            let bytes = Cursor::new(self.bytes, rep.payload()).elements(width, size)?;
+            bytes.chunks_exact(size).map(|bytes| number.read(bytes)).collect()
+        };
+        if matches!(rep.kind(), 16..=18) {
+            // Stored x, y, z, w.
+            values.as_chunks_mut::<4>().0.iter_mut().for_each(|q| q.rotate_right(1));
+        }
+        Ok(Value::Numbers { width, values })
+    }
+
+    fn number_array(&mut self, rep: Rep, width: usize, number: Number) -> Parsed<Vec<f64>> {
+        // Shorter arrays are never packed, whatever their flag says.
+        const SHORTEST_PACKED: usize = 16;
+        if rep.payload() == 0 {
+            return Ok(Vec::new());
+        }
+        let mut cursor = Cursor::new(self.bytes, rep.payload());
+        let count = self.array_length(&mut cursor)?;
+        let size = number.size();
+        let is_packed = rep.is_compressed() && width == 1 && count >= SHORTEST_PACKED;
+        if !is_packed {
+            let bytes = cursor.elements(count, size * width)?;
+            self.budget.spend(bytes.len() / size * 8)?;
+            return Ok(bytes.chunks_exact(size).map(|bytes| number.read(bytes)).collect());
+        }
+        if let Number::Int { wide, signed } = number {
+            let integers = unpack_integers(&mut cursor, count, wide, &mut self.budget)?;
+            let to_number = |i: i64| match (wide, signed) {
+                (false, true) => f64::from(i as i32),
+                (false, false) => f64::from(i as u32),
+                (true, true) => i as f64,
+                (true, false) => i as u64 as f64,
+            };
+            return Ok(integers.into_iter().map(to_number).collect());
+        }
+        match cursor.array::<1>()? {
+            // Whole numbers.
+            [b'i'] => {
+                let integers = unpack_integers(&mut cursor, count, false, &mut self.budget)?;
+                Ok(integers.into_iter().map(|i| f64::from(i as i32)).collect())
+            }
+            // A table of the values that occur, and where.
+            [b't'] => {
+                let length = cursor.u32()? as usize;
+                let table = cursor.elements(length, size)?;
+                let places = unpack_integers(&mut cursor, count, false, &mut self.budget)?;
+                let at = |place: i64| table.chunks_exact(size).nth(place as u32 as usize);
+                let value = |place| at(place).map(|bytes| number.read(bytes));
+                places
+                    .into_iter()
+                    .map(value)
+                    .collect::<Option<_>>()
+                    .ok_or_else(|| broken("has a table index out of range"))
+            }
+            _ => Err(broken("has an array packed in an unknown way")),
+        }
+    }
+
+    /// Time codes and the values at them.
+    fn time_samples(&mut self, rep: Rep) -> Parsed<Vec<(f64, Rep)>> {
+        let mut cursor = Cursor::new(self.bytes, rep.payload());
+        cursor.jump()?;
+        let times = Rep(cursor.u64()?);
+        let times = if times.kind() == kind::DOUBLE_VECTOR {
+            let mut cursor = Cursor::new(self.bytes, times.payload());
+            let count = cursor.count()?;
+            cursor.u64s(count)?.into_iter().map(f64::from_bits).collect()
+        } else {
+            self.value(times)?.unwrap_or(Value::Blocked).numbers().to_vec()
+        };
+        cursor.jump()?;
+        let count = cursor.count()?;
+        let values = cursor.u64s(count)?;
+        self.budget.spend(count * 32)?;
+        Ok(times.into_iter().zip(values.into_iter().map(Rep)).collect())
+    }
+
+    /// The items a list operation adds or sets, read one at a time by `item`.
+    fn list<T>(&mut self, rep: Rep, item: impl Fn(&mut Self, &mut Cursor) -> Parsed<T>) -> Parsed<Vec<T>> {
+        const EXPLICIT: u8 = 1;
+        const ADDED: u8 = 2;
+        const PREPENDED: u8 = 5;
+        const APPENDED: u8 = 6;
+        let mut cursor = Cursor::new(self.bytes, rep.payload());
+        let [header] = cursor.array()?;
+        // Stored in this order; deleted and ordered items follow.
+        let mut items = Vec::new();
+        for bit in [EXPLICIT, ADDED, PREPENDED, APPENDED] {
+            if header >> bit & 1 == 0 {
+                continue;
+            }
+            for _ in 0..cursor.count()? {
+                // Reading moves the cursor, so a false count soon meets the end of the file.
+                items.push(item(self, &mut cursor)?);
+                self.budget.spend(size_of::<T>())?;
+            }
+        }
+        Ok(items)
+    }
+
+    fn reference(&mut self, cursor: &mut Cursor, is_payload: bool) -> Parsed<Arc> {
+        let asset = self.string(cursor.u32()?).to_owned();
+        let prim = cursor.u32()?;
+        let prim = self.path(prim)?;
+        let mut arc = Arc { asset, prim, offset: 0.0, scale: 1.0 };
+        if !is_payload || self.version >= [0, 8, 0] {
+            arc.offset = f64::from_bits(cursor.u64()?);
+            arc.scale = f64::from_bits(cursor.u64()?);
+        }
+        if !is_payload {
+            for _ in 0..cursor.count()? {
+                // A dictionary entry: key, place of the value, value. Places can go in circles.
+                self.budget.spend(20)?;
+                cursor.u32()?;
+                cursor.jump()?;
+                cursor.u64()?;
+            }
+        }
+        Ok(arc)
+    }
+}
+
+/// Turns specs into prims.
+struct Builder<'a> {
+    file: CrateFile<'a>,
+    layer: Layer,
+    /// Values already decoded, by representation: files store equal values once.
+    cache: HashMap<u64, Rc<Value>>,
+}
+
+impl Builder<'_> {
+    fn build(mut self) -> Parsed<Layer> {
+        let specs = std::mem::take(&mut self.file.specs);
+        let path_count = self.file.paths.len();
+        let mut spec_of_path = vec![None; path_count];
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); path_count];
+        self.file.budget.spend(path_count * 48)?;
+        for (s, spec) in specs.iter().enumerate() {
+            if let Some(slot) = spec_of_path.get_mut(spec.path) {
+                *slot = Some(s);
+            }
+        }
+        for (path, step) in self.file.paths.iter().enumerate() {
+            if let Some(step) = step.filter(|step| !step.is_property && step.parent != path) {
+                children[step.parent].push(path);
+            }
+        }
+        let Some(root) = specs.iter().find(|spec| spec.kind == PSEUDO_ROOT) else {
+            return Err(broken("has no root"));
+        };
+        let mut prim_of_path = vec![None; path_count];
+        let mut pending = vec![(root.path, ROOT)];
+        while let Some((path, prim)) = pending.pop() {
+            let (Some(Some(spec)), Some(slot)) = (spec_of_path.get(path), prim_of_path.get_mut(path)) else {
+                continue;
+            };
+            *slot = Some(prim);
+            let order = self.prim(&specs[*spec], prim)?;
+            let rank: HashMap<&str, usize> =
+                order.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
+            let mut below = Vec::new();
+            for &child in &children[path] {
+                let token = self.file.paths[child].map_or("", |step| self.file.token(step.token)).to_owned();
+                let kind = spec_of_path[child].map(|s: usize| specs[s].kind);
+                if kind == Some(PRIM) {
+                    below.push((rank.get(token.as_str()).copied().unwrap_or(usize::MAX), child, token));
+                } else if kind == Some(VARIANT) {
+                    let inner = token.trim_start_matches('{').trim_end_matches('}');
+                    let (set, name) = inner.split_once('=').unwrap_or((inner, ""));
+                    let content = self.layer.prims.len();
+                    self.layer.prims.push(Default::default());
+                    let variant = Variant { set: set.to_owned(), name: name.to_owned(), prim: content };
+                    self.layer.prims[prim].variants.push(variant);
+                    pending.push((child, content));
+                }
+            }
+            below.sort_unstable();
+            for (_, child, name) in below {
+                let child_prim = self.layer.child(prim, &name);
+                pending.push((child, child_prim));
+            }
+        }
+        for spec in specs.iter().filter(|spec| [ATTRIBUTE, RELATIONSHIP].contains(&spec.kind)) {
+            let Some(Some(step)) = self.file.paths.get(spec.path).copied() else { continue };
+            let Some(Some(prim)) = prim_of_path.get(step.parent).copied() else { continue };
+            let name = self.file.token(step.token).to_owned();
+            if spec.kind == ATTRIBUTE {
+                let attribute = self.attribute(spec)?;
+                self.layer.prims[prim].attributes.insert(name, attribute);
+            } else {
+                let targets = self.targets(spec)?;
+                self.layer.prims[prim].relationships.insert(name, targets);
+            }
+        }
+        Ok(self.layer)
+    }
+
+    fn fields_of(&mut self, spec: &Spec) -> Parsed<Vec<(String, Rep)>> {
+        let fields: Vec<_> = self.file.fields_of(spec).map(|(name, rep)| (name.to_owned(), rep)).collect();
+        // Sets may be shared by any number of specs.
+        self.file.budget.spend(fields.len() * size_of::<(String, Rep)>())?;
+        Ok(fields)
+    }
+
+    /// Reads what a prim, variant or the root says of itself; returns the order of its children.
+    fn prim(&mut self, spec: &Spec, prim: usize) -> Parsed<Vec<String>> {
+        let mut order = Vec::new();
+        for (name, rep) in self.fields_of(spec)? {
+            let file = &mut self.file;
+            match (name.as_str(), rep.kind()) {
+                ("primChildren", _) => {
+                    order = file.value(rep)?.unwrap_or(Value::Blocked).texts().to_vec();
+                }
+                ("specifier", _) => {
+                    let specifier = file.value(rep)?.and_then(|value| value.number());
+                    self.layer.prims[prim].is_defined = specifier != Some(1.0);
+                    self.layer.prims[prim].is_class = specifier == Some(2.0);
+                }
+                ("typeName", _) => {
+                    let type_name = file.value(rep)?.and_then(|value| value.text().map(str::to_owned));
+                    self.layer.prims[prim].type_name = type_name.unwrap_or_default();
+                }
+                ("active", _) => {
+                    self.layer.prims[prim].active =
+                        file.value(rep)?.and_then(|v| v.number()).map(|n| n != 0.0);
+                }
+                ("references", kind::REFERENCE_LIST) => {
+                    self.layer.prims[prim].references =
+                        file.list(rep, |file, at| file.reference(at, false))?;
+                }
+                ("payload", kind::PAYLOAD_LIST) => {
+                    self.layer.prims[prim].payloads = file.list(rep, |file, at| file.reference(at, true))?;
+                }
+                ("payload", kind::PAYLOAD) => {
+                    let mut cursor = Cursor::new(file.bytes, rep.payload());
+                    self.layer.prims[prim].payloads = vec![file.reference(&mut cursor, true)?];
+                }
+                ("inheritPaths" | "specializes", kind::PATH_LIST) => {
+                    let arcs = file.list(rep, |file, at| Ok(Arc::internal(file.path(at.u32()?)?)))?;
+                    let prim = &mut self.layer.prims[prim];
+                    *if name == "specializes" { &mut prim.specializes } else { &mut prim.inherits } = arcs;
+                }
+                ("variantSelection", kind::SELECTIONS) => {
+                    let mut cursor = Cursor::new(file.bytes, rep.payload());
+                    for _ in 0..cursor.count()? {
+                        let set = file.string(cursor.u32()?).to_owned();
+                        let name = file.string(cursor.u32()?).to_owned();
+                        self.layer.prims[prim].selections.insert(set, name);
+                    }
+                }
+                ("subLayers", _) if prim == ROOT => {
+                    let assets = file.value(rep)?.unwrap_or(Value::Blocked).texts().to_vec();
+                    let arc = |asset| Arc { asset, ..Arc::internal(String::new()) };
+                    self.layer.sublayers = assets.into_iter().map(arc).collect();
+                }
+                _ if prim == ROOT => {
+                    if let Some(value) = file.value(rep)? {
+                        self.layer.metadata.insert(name, value);
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(order)
+    }
+
+    fn value(&mut self, rep: Rep) -> Parsed<Option<Rc<Value>>> {
+        if let Some(known) = self.cache.get(&rep.0) {
+            return Ok(Some(known.clone()));
+        }
+        let value = self.file.value(rep)?.map(Rc::new);
+        if let Some(value) = &value {
+            self.cache.insert(rep.0, value.clone());
+        }
+        Ok(value)
+    }
+
+    fn attribute(&mut self, spec: &Spec) -> Parsed<Attribute> {
+        let mut attribute = Attribute::default();
+        for (name, rep) in self.fields_of(spec)? {
+            match name.as_str() {
+                "default" => attribute.default = self.value(rep)?,
+                "timeSamples" if rep.kind() == kind::TIME_SAMPLES => {
+                    for (time, rep) in self.file.time_samples(rep)? {
+                        if let Some(value) = self.value(rep)? {
+                            attribute.samples.push((time, value));
+                        }
+                    }
+                }
+                "spline" => self.layer.leave_out("spline-animated attributes"),
+                "typeName" | "interpolation" => {
+                    let text = self.value(rep)?.and_then(|value| value.text().map(str::to_owned));
+                    match name.as_str() {
+                        "typeName" => attribute.type_name = text.unwrap_or_default(),
+                        _ => attribute.interpolation = text,
+                    }
+                }
+                "elementSize" => attribute.element_size = self.value(rep)?.and_then(|value| value.number()),
+                _ => {}
+            }
+        }
+        attribute.sort_samples();
+        Ok(attribute)
+    }
+
+    fn targets(&mut self, spec: &Spec) -> Parsed<Vec<String>> {
+        let mut targets = Vec::new();
+        for (name, rep) in self.fields_of(spec)? {
+            if name == "targetPaths" && rep.kind() == kind::PATH_LIST {
+                targets = self.file.list(rep, |file, at| file.path(at.u32()?))?;
+            }
+        }
+        Ok(targets)
+    }
+}
