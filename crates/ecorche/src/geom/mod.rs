@@ -2,7 +2,12 @@
 
 pub mod adjacency;
 pub mod mesh;
+<<<<<<< HEAD
 pub mod shading;
+=======
+pub mod polygonise;
+pub mod remesh;
+>>>>>>> 49449bf (Polygonising, remeshing and the modelling vocabulary)
 pub mod weld;
 
 pub use adjacency::Adjacency;

@@ -1,0 +1,2 @@
+//! Built-in characters made by code.
+pub mod sculpt;
