@@ -2,12 +2,9 @@
 
 pub mod adjacency;
 pub mod mesh;
-<<<<<<< HEAD
-pub mod shading;
-=======
 pub mod polygonise;
 pub mod remesh;
->>>>>>> 49449bf (Polygonising, remeshing and the modelling vocabulary)
+pub mod shading;
 pub mod weld;
 
 pub use adjacency::Adjacency;
