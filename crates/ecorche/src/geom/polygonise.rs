@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 
 /// Cells per side of a block, the unit of work and of skipping.
-const BLOCK: usize = 8;
+const BLOCK: usize = 4;
 /// Lattice corners per side of a block.
 const SIDE: usize = BLOCK + 1;
 

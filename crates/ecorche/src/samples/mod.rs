@@ -1,2 +1,4 @@
 //! Built-in characters made by code.
+pub mod athlete;
+pub mod hand;
 pub mod sculpt;

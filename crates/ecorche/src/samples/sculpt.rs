@@ -58,6 +58,7 @@ enum Kind {
     RoundCone { a: Vec3, b: Vec3, ra: f32, rb: f32 },
     Ellipsoid { centre: Vec3, local_from_world: Mat3, radii: Vec3 },
     Loft(Box<Loft>),
+    HalfSpace { point: Vec3, normal: Vec3, reach: f32 },
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -88,13 +89,23 @@ pub fn ellipsoid(centre: Vec3, axis: Vec3, out: Vec3, radii: Vec3) -> Mass {
     Mass(Kind::Ellipsoid { centre, local_from_world: frame(axis, out).transpose(), radii })
 }
 
+/// Everything on the side of `point` that `normal` points away from; `reach` says how far around `point`
+/// it matters.
+pub fn half_space(point: Vec3, normal: Vec3, reach: f32) -> Mass {
+    Mass(Kind::HalfSpace { point, normal: normal.normalize_or(Vec3::Y), reach })
+}
+
 /// A body of changing cross-section along a straight axis from `start`. Sections are interpolated
 /// smoothly and may wander off the axis; the ends are rounded and reach `caps` further.
 pub fn loft(start: Vec3, axis: Vec3, out: Vec3, sections: &[Section], caps: [f32; 2]) -> Mass {
     let count = sections.len();
+    // Level at both ends, so that the rounded ends continue the body without a ridge.
     let slopes = (0..count)
         .map(|i| {
-            let (before, after) = (&sections[i.saturating_sub(1)], &sections[(i + 1).min(count - 1)]);
+            if i == 0 || i + 1 == count {
+                return [0.0; 6];
+            }
+            let (before, after) = (&sections[i - 1], &sections[i + 1]);
             let span = (after.at - before.at).max(1e-6);
             std::array::from_fn(|k| (after.values()[k] - before.values()[k]) / span)
         })
@@ -106,6 +117,21 @@ pub fn loft(start: Vec3, axis: Vec3, out: Vec3, sections: &[Section], caps: [f32
         slopes,
         caps,
     })))
+}
+
+/// A [`loft`] along the line from the first to the last of the given slices, each
+/// (centre, half breadth, reach in direction `out`, reach against it, power as in [`Section`]).
+pub fn limb(slices: &[(Vec3, f32, f32, f32, f32)], out: Vec3, caps: [f32; 2]) -> Mass {
+    let (first, last) = (slices[0].0, slices[slices.len() - 1].0);
+    let local_from_world = frame(last - first, out).transpose();
+    let sections: Vec<Section> = slices
+        .iter()
+        .map(|&(centre, side, out, back, power)| {
+            let q = local_from_world * (centre - first);
+            Section { at: q.y, middle: Vec2::new(q.x, q.z), side, out, back, power }
+        })
+        .collect();
+    loft(first, last - first, out, &sections, caps)
 }
 
 /// A muscle: a spindle from `a` to `b`, flat side towards `out`. `profile` lists (fraction of the way,
@@ -137,6 +163,15 @@ impl Mass {
                 if steepness < 1e-9 { -radii.min_element() } else { g * (g - 1.0) / steepness }
             }
             Kind::Loft(loft) => loft.distance(p),
+            Kind::HalfSpace { point, normal, .. } => (p - *point).dot(*normal),
+        }
+    }
+
+    /// The smallest share of the true gap that `distance` may report; flat masses underestimate.
+    fn trust(&self) -> f32 {
+        match &self.0 {
+            Kind::RoundCone { .. } | Kind::HalfSpace { .. } => 1.0,
+            Kind::Ellipsoid { .. } | Kind::Loft(_) => 0.65,
         }
     }
 
@@ -149,6 +184,7 @@ impl Mass {
                 let reach = Vec3::from_array(std::array::from_fn(|k| (world.row(k) * *radii).length()));
                 (*centre - reach, *centre + reach)
             }
+            Kind::HalfSpace { point, reach, .. } => (*point - *reach, *point + *reach),
             Kind::Loft(loft) => {
                 let world = loft.local_from_world.transpose();
                 let (mut low, mut high) = (Vec3::MAX, Vec3::MIN);
@@ -202,8 +238,8 @@ impl Loft {
         let beyond = q.y - at;
         if beyond == 0.0 {
             // The outline's change along the axis tilts the surface.
-            let along =
-                -(gu * a * slopes[2] * u.signum().abs()) - gv * b * slopes[if v > 0.0 { 3 } else { 4 }];
+            // Far outside the outline's own tilt counts, not that of its enlarged image.
+            let along = (gu * a * slopes[2] + gv * b * slopes[if v > 0.0 { 3 } else { 4 }]) / g.max(1.0);
             let steepness = (gu * gu + gv * gv + along * along).sqrt();
             return if steepness < 1e-6 { -side.min(reach) } else { (g - 1.0) / steepness };
         }
@@ -365,6 +401,9 @@ fn placed(mass: Mass, motion: &Affine3A) -> Mass {
         Kind::Ellipsoid { centre, local_from_world, radii } => {
             Kind::Ellipsoid { centre: point(centre), local_from_world: local_from_world * turn, radii }
         }
+        Kind::HalfSpace { point: p, normal, reach } => {
+            Kind::HalfSpace { point: point(p), normal: motion.transform_vector3(normal), reach }
+        }
         Kind::Loft(loft) => Kind::Loft(Box::new(Loft {
             start: point(loft.start),
             local_from_world: loft.local_from_world * turn,
@@ -375,9 +414,9 @@ fn placed(mass: Mass, motion: &Affine3A) -> Mass {
 
 const MIRROR: Vec3 = Vec3::new(-1.0, 1.0, 1.0);
 /// Side of the boxes that know which masses are near, metres.
-const BOX: f32 = 0.06;
+const BOX: f32 = 0.03;
 /// How far from the surface the value is still exact, metres.
-const BAND: f32 = 0.02;
+const BAND: f32 = 0.012;
 
 /// A finished solid: [`Sculpture`] sorted into boxes, so that only near masses are evaluated.
 #[derive(Clone, Debug)]
@@ -417,10 +456,10 @@ impl Solid {
                     .enumerate()
                     .filter_map(|(s, step)| {
                         let radius = step.radius.max(step.pair.unwrap_or(0.0)).max(groups[step.group].radius);
-                        // Half the gap: the distance functions of flat masses underestimate up to that.
+                        let trust = step.mass.trust();
                         let reaches = |low: Vec3, high: Vec3| {
                             let gap = (low - box_high).max(box_low - high).max(Vec3::ZERO).length();
-                            0.5 * gap < radius + BAND
+                            trust * gap < radius + BAND
                         };
                         let (a, b) = step.bounds;
                         let own = reaches(a, b);
@@ -434,7 +473,7 @@ impl Solid {
         Self { steps, groups, low, high, boxes, near }
     }
 
-    /// Distance to the surface, negative inside; exact enough for modelling within 2 cm of the surface,
+    /// Distance to the surface, negative inside; exact enough for modelling within 12 mm of the surface,
     /// right in sign everywhere.
     pub fn distance(&self, p: Vec3) -> f32 {
         let mut result = f32::MAX;
@@ -510,8 +549,8 @@ impl Solid {
         let lattice = Lattice::covering(low, self.high, cell);
         let may_cross = |low: Vec3, high: Vec3| {
             let half_diagonal = 0.5 * low.distance(high);
-            // Distances may be off by a third, and blends lower them by up to a quarter of their radius.
-            self.distance((low + high) * 0.5).abs() < 1.5 * half_diagonal + BAND
+            // 1.7: the distance functions of flat masses overestimate at their rims; 1.2 leaves holes.
+            self.distance((low + high) * 0.5).abs() < 1.7 * half_diagonal
         };
         polygonise(&lattice, |p| self.distance(p), may_cross)
     }

@@ -1,0 +1,3 @@
+//! The athlete.
+pub mod shape;
+pub mod skeleton;
