@@ -6,6 +6,8 @@ pub mod intersect;
 pub mod laplacian;
 pub mod mesh;
 pub mod self_contact;
+pub mod polygonise;
+pub mod remesh;
 pub mod shading;
 pub mod weld;
 

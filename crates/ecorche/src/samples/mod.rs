@@ -1,0 +1,6 @@
+//! Built-in characters made by code.
+pub mod athlete;
+pub mod hand;
+pub mod rig;
+pub mod sculpt;
+pub mod weights;
