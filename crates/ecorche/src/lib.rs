@@ -5,3 +5,4 @@ pub mod frame;
 pub mod geom;
 pub mod math;
 pub mod output;
+pub mod tissue;
