@@ -41,7 +41,7 @@ impl Assembler {
     /// Lays out the index maps.
     pub fn new(model: &Model) -> Self {
         let nodes = model.rest.len();
-        let pattern = Pattern::new(nodes, &model.tets);
+        let pattern = Pattern::new(&model.rest, &model.tets);
         let mut block_pairs = Vec::with_capacity(model.tets.len() * 10);
         let mut force_pairs = Vec::with_capacity(model.tets.len() * 4);
         for (t, tet) in model.tets.iter().enumerate() {

@@ -25,10 +25,11 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// From the nodes that share an element. `nodes` is their number.
-    pub fn new(nodes: usize, tets: &[[u32; 4]]) -> Self {
+    /// From the nodes' rest positions and the elements that share them.
+    pub fn new(rest: &[DVec3], tets: &[[u32; 4]]) -> Self {
+        let nodes = rest.len();
         let (graph_starts, graph) = neighbours(nodes, tets);
-        let node_at = elimination_order(nodes, &graph_starts, &graph);
+        let node_at = elimination_order(rest, &graph_starts, &graph);
         let mut position_of = vec![0u32; nodes];
         for (position, &node) in node_at.iter().enumerate() {
             position_of[node as usize] = position as u32;
@@ -170,8 +171,18 @@ fn neighbours(nodes: usize, tets: &[[u32; 4]]) -> (Vec<u32>, Vec<u32>) {
     (starts, pairs.into_iter().map(|(_, b)| b).collect())
 }
 
+/// The order with less fill: approximate minimum degree, or dissection for all but small meshes.
+fn elimination_order(rest: &[DVec3], starts: &[u32], graph: &[u32]) -> Vec<u32> {
+    let degree = minimum_degree(rest.len(), starts, graph);
+    if rest.len() < LEAF * 4 {
+        return degree;
+    }
+    let dissected = dissection(rest, starts, graph);
+    if fill(&dissected, starts, graph) < fill(&degree, starts, graph) { dissected } else { degree }
+}
+
 /// Approximate minimum degree on the node graph: a third of the unknowns, the same fill.
-fn elimination_order(nodes: usize, starts: &[u32], graph: &[u32]) -> Vec<u32> {
+fn minimum_degree(nodes: usize, starts: &[u32], graph: &[u32]) -> Vec<u32> {
     let symbolic = SymbolicSparseColMatRef::<u32>::new_checked(nodes, nodes, starts, None, graph);
     let (mut order, mut inverse) = (vec![0u32; nodes], vec![0u32; nodes]);
     let mut memory = MemBuffer::new(amd::order_maybe_unsorted_scratch::<u32>(nodes, graph.len()));
@@ -187,4 +198,84 @@ fn elimination_order(nodes: usize, starts: &[u32], graph: &[u32]) -> Vec<u32> {
         // Only index overflow can fail here; any order is correct, this one is merely slow.
         Err(_) => (0..nodes as u32).collect(),
     }
+}
+
+/// Pieces of this many nodes are not cut further. 24 to 100 give the same fill within 3 % on the bars.
+const LEAF: usize = 40;
+
+/// Nested dissection by planes: halve the nodes across their longest side, put the nodes of one half that
+/// touch the other last, and go on with the two pieces.
+fn dissection(rest: &[DVec3], starts: &[u32], graph: &[u32]) -> Vec<u32> {
+    let n = rest.len();
+    let mut order = vec![0u32; n];
+    let mut side = vec![0u32; n];
+    let mut mark = 0;
+    let mut all: Vec<u32> = (0..n as u32).collect();
+    // Each piece is a range of `all` that ends up in the same range of `order`.
+    let mut pieces = vec![(0, n)];
+    while let Some((first, last)) = pieces.pop() {
+        let piece = &mut all[first..last];
+        if piece.len() <= LEAF {
+            order[first..last].copy_from_slice(piece);
+            continue;
+        }
+        let (low, high) = piece.iter().fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(l, h), &p| {
+            (l.min(rest[p as usize]), h.max(rest[p as usize]))
+        });
+        let size = high - low;
+        let axis = if size.x >= size.y && size.x >= size.z { 0 } else { 1 + usize::from(size.z > size.y) };
+        piece.sort_by(|&a, &b| rest[a as usize][axis].total_cmp(&rest[b as usize][axis]).then(a.cmp(&b)));
+        // A plane of equal coordinates is cut off whole, or the separator would be ragged.
+        let middle = piece.len() / 2;
+        let value = rest[piece[middle] as usize][axis];
+        let slack = 1e-9 * size.max_element();
+        let mut cut = piece.partition_point(|&p| rest[p as usize][axis] < value - slack);
+        if cut == 0 {
+            cut = middle;
+        }
+        mark += 2;
+        for (k, &p) in piece.iter().enumerate() {
+            side[p as usize] = mark + u32::from(k >= cut);
+        }
+        let touches = |p: u32| {
+            graph[starts[p as usize] as usize..starts[p as usize + 1] as usize]
+                .iter()
+                .any(|&q| side[q as usize] == mark)
+        };
+        let (separator, right): (Vec<u32>, Vec<u32>) = piece[cut..].iter().partition(|&&p| touches(p));
+        let middle = cut + right.len();
+        piece[cut..middle].copy_from_slice(&right);
+        piece[middle..].copy_from_slice(&separator);
+        order[first + middle..last].copy_from_slice(&separator);
+        pieces.push((first, first + cut));
+        pieces.push((first + cut, first + middle));
+    }
+    order
+}
+
+/// Operations of the factorisation, up to a constant: squares of the column heights.
+fn fill(order: &[u32], starts: &[u32], graph: &[u32]) -> f64 {
+    let n = order.len();
+    let mut position = vec![0u32; n];
+    for (p, &node) in order.iter().enumerate() {
+        position[node as usize] = p as u32;
+    }
+    // Columns merged upward along the elimination tree; each list is freed once its parent has it.
+    let mut columns: Vec<Vec<u32>> = vec![Vec::new(); n];
+    let mut work = 0.0;
+    for p in 0..n {
+        let node = order[p] as usize;
+        let own = graph[starts[node] as usize..starts[node + 1] as usize].iter().map(|&q| position[q as usize]);
+        let mut column = std::mem::take(&mut columns[p]);
+        column.extend(own.filter(|&q| q as usize > p));
+        column.sort_unstable();
+        column.dedup();
+        let height = column.len() as f64 + 1.0;
+        work += height * height;
+        if let Some(&parent) = column.first() {
+            let rest = &column[1..];
+            columns[parent as usize].extend_from_slice(rest);
+        }
+    }
+    work
 }
