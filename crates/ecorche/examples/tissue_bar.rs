@@ -1,6 +1,6 @@
 //! The bar between two walls: sag against known values and time per step, at three resolutions.
 //!
-//! `cargo run --release -p ecorche --example tissue_bar -- [direct|kept|cg] [neo-hookean|stvk|invertible] [newton]`
+//! `cargo run --release -p ecorche --example tissue_bar -- [direct|kept|cg] [neo-hookean|stvk|invertible] [newton|static] [TETS]`
 
 use ecorche::tissue::boundary::{BoneTrack, Boundary, Condition, Hold};
 use ecorche::tissue::material::{Invertible, Lame, Material, StVenantKirchhoff, StableNeoHookean};
@@ -20,8 +20,14 @@ fn main() {
     } else {
         Solver::Direct
     };
-    let mode = if has("newton") { Mode::Newton } else { Mode::SemiImplicit };
-    println!("tets      step  sag m    assembly  factor   solve    rest     total ms/step   memory");
+    let mode = if has("static") {
+        Mode::QuasiStatic
+    } else if has("newton") {
+        Mode::Newton
+    } else {
+        Mode::SemiImplicit
+    };
+    println!("tets      step  sag m  peak m   assembly  factor   solve    rest     total ms/step   memory");
     for (cells, steps) in [([16, 2, 2], 102), ([40, 5, 5], 100), ([80, 10, 10], 32)] {
         let tets = cells[0] * cells[1] * cells[2] * 6;
         if number.is_some_and(|n| n != tets) {
@@ -45,6 +51,7 @@ fn main() {
         let settings = Settings { mode, solver, ..Settings::default() };
         let mut simulation = Simulation::new(model, boundary, settings).unwrap();
         let mut sum = Timings::default();
+        let mut peak: f64 = 0.0;
         for step in 1..=steps {
             let report = match simulation.step(0.01) {
                 Ok(report) => report,
@@ -57,13 +64,14 @@ fn main() {
             sum.factorisation += report.timings.factorisation;
             sum.solve += report.timings.solve;
             sum.rest += report.timings.rest;
+            let sag = (0..simulation.model.rest.len())
+                .map(|n| simulation.model.rest[n].y - simulation.state.positions[n].y)
+                .fold(0.0, f64::max);
+            peak = peak.max(sag);
             if [32, 102, steps].contains(&step) {
-                let sag = (0..simulation.model.rest.len())
-                    .map(|n| simulation.model.rest[n].y - simulation.state.positions[n].y)
-                    .fold(0.0, f64::max);
                 let ms = |d: std::time::Duration| d.as_secs_f64() * 1e3 / step as f64;
                 println!(
-                    "{tets:<9} {step:<5} {sag:.4}   {:<9.2} {:<8.2} {:<8.2} {:<8.2} {:<14.2}  {:.1} MB (factor {:.1} M entries)",
+                    "{tets:<9} {step:<5} {sag:.4} {peak:.4}   {:<9.2} {:<8.2} {:<8.2} {:<8.2} {:<14.2}  {:.1} MB (factor {:.1} M entries)",
                     ms(sum.assembly),
                     ms(sum.factorisation),
                     ms(sum.solve),

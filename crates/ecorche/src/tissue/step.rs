@@ -344,8 +344,8 @@ impl Simulation {
         let part = &self.model.parts[self.model.part_of_tet(worst)];
         let fragile = self.model.tissues[self.model.tissue_of[worst] as usize].material.needs_positive_volume();
         let advice = match reason {
-            Failure::Linear(SolveError::NotDefinite) => "fix at least three nodes of every body or add mass damping",
             _ if fragile => "this material does not survive inversion: use neo-hookean with full fibre stretch",
+            Failure::Linear(SolveError::NotDefinite) => "fix at least three nodes of every body or add mass damping",
             _ if ratio(worst) < 0.3 => "the tetrahedron is crushed: look at the holds around it, or use a finer mesh",
             _ => "try the newton mode, a shorter step, a softer hold or the neo-hookean material",
         };
