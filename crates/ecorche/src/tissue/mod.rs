@@ -1,0 +1,13 @@
+//! Finite elements for muscle, tendon and fat: what the interactive skin is compared with.
+
+pub mod assemble;
+pub mod boundary;
+pub mod contact;
+pub mod element;
+pub mod material;
+pub mod matrix;
+pub mod model;
+pub mod solve;
+pub mod step;
+pub mod terms;
+pub mod tet_mesh;
