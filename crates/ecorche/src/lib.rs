@@ -4,4 +4,5 @@ pub mod character;
 pub mod frame;
 pub mod geom;
 pub mod math;
+pub mod measure;
 pub mod output;

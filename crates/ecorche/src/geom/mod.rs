@@ -1,11 +1,16 @@
 //! Triangle surfaces and the questions asked of them. Knows nothing of characters.
 
 pub mod adjacency;
+pub mod bvh;
+pub mod intersect;
 pub mod mesh;
+pub mod self_contact;
 pub mod shading;
 pub mod weld;
 
 pub use adjacency::Adjacency;
+pub use bvh::Bvh;
 pub use mesh::TriMesh;
+pub use self_contact::SelfContact;
 pub use shading::Shading;
 pub use weld::Weld;

@@ -1,0 +1,205 @@
+//! Judging the frames of a clip one after another.
+
+use super::figures::{FIGURES, FrameFigures, Worse};
+use super::motion::{self, Histogram};
+use super::{FrameDetail, FrameInput, Judge, JudgeError};
+use crate::geom::self_contact::SelfContact;
+use glam::{Affine3A, Vec3};
+use serde::Serialize;
+
+/// Worst and mean of one figure over a clip.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// Name of the figure, one of [`FIGURES`].
+    pub figure: &'static str,
+    /// Its worst value.
+    pub worst: f64,
+    /// The first frame that has it.
+    pub worst_frame: usize,
+    /// Mean over the frames that have the figure.
+    pub mean: f64,
+}
+
+/// What a clip amounts to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ClipFigures {
+    /// Every figure that some frame has, in the order of [`FIGURES`].
+    pub summary: Vec<Summary>,
+    /// 99th percentile of popping over all vertices and frames together (high by 1 % at most).
+    pub popping_p99: Option<f64>,
+    /// 99th percentile of flicker over all vertices and frames together (high by 1 % at most).
+    pub flicker_p99: Option<f64>,
+    /// The frames.
+    pub frames: Vec<FrameFigures>,
+}
+
+impl ClipFigures {
+    /// The summary of a figure; `None` if no frame has it.
+    pub fn of(&self, figure: &str) -> Option<&Summary> {
+        self.summary.iter().find(|s| s.figure == figure)
+    }
+
+    /// The `count` worst frames by a figure, worst first; of equal ones the earlier.
+    pub fn worst_frames(&self, figure: &str, count: usize) -> Vec<usize> {
+        let Some(figure) = super::figure(figure) else { return Vec::new() };
+        let mut frames: Vec<(f64, usize)> =
+            self.frames.iter().filter_map(|f| Some(((figure.value)(f)?, f.frame))).collect();
+        frames.sort_by(|a, b| match figure.worse {
+            Worse::Larger => b.0.total_cmp(&a.0),
+            Worse::Smaller => a.0.total_cmp(&b.0),
+        });
+        frames.into_iter().take(count).map(|(_, frame)| frame).collect()
+    }
+}
+
+/// State of judging a clip: what the figures between frames need, and scratch.
+#[derive(Clone, Debug)]
+pub struct ClipJudge<'a> {
+    judge: &'a Judge,
+    contact: SelfContact,
+    before: Option<Before>,
+    popping: Histogram,
+    flicker: Histogram,
+    frames: Vec<FrameFigures>,
+    detail: FrameDetail,
+}
+
+/// The frame before.
+#[derive(Clone, Debug)]
+struct Before {
+    positions: Vec<Vec3>,
+    posed_from_rest: Vec<Affine3A>,
+    /// Displacement from the frame before it.
+    moved: Option<Vec<Vec3>>,
+}
+
+impl<'a> ClipJudge<'a> {
+    pub(super) fn new(judge: &'a Judge) -> Self {
+        Self {
+            judge,
+            contact: judge.contact.clone(),
+            before: None,
+            popping: Histogram::new(),
+            flicker: Histogram::new(),
+            frames: Vec::new(),
+            detail: FrameDetail::default(),
+        }
+    }
+
+    /// Judges the next frame.
+    pub fn add(&mut self, input: &FrameInput) -> Result<&FrameFigures, JudgeError> {
+        let judge = self.judge;
+        judge.check(input)?;
+        let mut positions = input.positions.to_vec();
+        let last_good = self.before.as_ref().map_or(&judge.rest.positions, |b| &b.positions);
+        let mut not_finite = 0;
+        for (p, &good) in positions.iter_mut().zip(last_good) {
+            if !p.is_finite() {
+                *p = good;
+                not_finite += 1;
+            }
+        }
+        let mut detail = judge.crossings(&mut self.contact, &positions, input.posed_from_rest);
+        let skeleton_known = !input.posed_from_rest.is_empty();
+        if skeleton_known {
+            detail.flipped = judge.flipped(&positions, input.posed_from_rest);
+        }
+        let volume = judge.volumes.ratios(&positions);
+        let [stretch_p95, stretch_max, stretch_min] = judge.stretch(&positions).map(f64::from);
+        let mut figures = FrameFigures {
+            frame: input.frame,
+            pairs: detail.pairs.len(),
+            pairs_across: detail.pairs_across.len(),
+            folds: detail.folds.len(),
+            buried: detail.depth.iter().filter(|(_, d)| d.is_sign_positive()).count(),
+            everted: detail.depth.iter().filter(|(_, d)| d.is_sign_negative()).count(),
+            depth: detail.depth.iter().map(|(_, d)| f64::from(d.abs())).fold(0.0, f64::max),
+            volume: volume.whole,
+            volume_by_part: volume.parts,
+            stretch_p95,
+            stretch_max,
+            stretch_min,
+            flipped: skeleton_known.then_some(detail.flipped.len()),
+            not_finite,
+            milliseconds: input.milliseconds,
+            ..FrameFigures::default()
+        };
+        let moved = self.motion(&positions, input.posed_from_rest, &mut figures);
+        self.before = Some(Before { positions, posed_from_rest: input.posed_from_rest.to_vec(), moved });
+        self.detail = detail;
+        self.frames.push(figures);
+        Ok(&self.frames[self.frames.len() - 1])
+    }
+
+    /// Popping and flicker against the frame before; returns the displacements.
+    fn motion(
+        &mut self,
+        positions: &[Vec3],
+        posed_from_rest: &[Affine3A],
+        figures: &mut FrameFigures,
+    ) -> Option<Vec<Vec3>> {
+        let before = self.before.as_ref()?;
+        if posed_from_rest.is_empty() || before.posed_from_rest.is_empty() {
+            return None;
+        }
+        let judge = self.judge;
+        let carried = motion::carried(
+            &judge.rest.positions,
+            &judge.influences,
+            &before.posed_from_rest,
+            posed_from_rest,
+        );
+        let allowed = motion::largest_nearby(positions, &carried, judge.size);
+        let moved: Vec<Vec3> = positions.iter().zip(&before.positions).map(|(&p, &q)| p - q).collect();
+        let mut popping = motion::ratios(moved.iter().map(|m| m.length()), &allowed, judge.size);
+        self.popping.add(&popping);
+        let (vertex, largest) = largest(&popping);
+        figures.popping_vertex = vertex;
+        figures.popping_max = Some(f64::from(largest));
+        figures.popping_p99 = Some(f64::from(motion::percentile(&mut popping, 0.99)));
+        if let Some(earlier) = &before.moved {
+            let change = moved.iter().zip(earlier).map(|(&a, &b)| a.distance(b));
+            let mut flicker = motion::ratios(change, &allowed, judge.size);
+            self.flicker.add(&flicker);
+            figures.flicker_max = Some(f64::from(self::largest(&flicker).1));
+            figures.flicker_p99 = Some(f64::from(motion::percentile(&mut flicker, 0.99)));
+        }
+        Some(moved)
+    }
+
+    /// What the last frame's crossings are.
+    pub fn detail(&self) -> &FrameDetail {
+        &self.detail
+    }
+
+    /// Sums up.
+    pub fn finish(self) -> ClipFigures {
+        let summary = FIGURES.iter().filter_map(|figure| {
+            let values: Vec<(f64, usize)> =
+                self.frames.iter().filter_map(|f| Some(((figure.value)(f)?, f.frame))).collect();
+            let worse = |a: f64, b: f64| match figure.worse {
+                Worse::Larger => a > b,
+                Worse::Smaller => a < b,
+            };
+            let &first = values.first()?;
+            let (worst, worst_frame) =
+                values.iter().fold(first, |kept, &next| if worse(next.0, kept.0) { next } else { kept });
+            let mean = values.iter().map(|(v, _)| v).sum::<f64>() / values.len() as f64;
+            Some(Summary { figure: figure.name, worst, worst_frame, mean })
+        });
+        ClipFigures {
+            summary: summary.collect(),
+            popping_p99: self.popping.percentile(0.99),
+            flicker_p99: self.flicker.percentile(0.99),
+            frames: self.frames,
+        }
+    }
+}
+
+/// The first largest value and its vertex.
+fn largest(values: &[f32]) -> (Option<u32>, f32) {
+    values
+        .iter()
+        .enumerate()
+        .fold((None, 0.0), |kept, (v, &x)| if x > kept.1 { (Some(v as u32), x) } else { kept })
+}

@@ -1,0 +1,227 @@
+//! The figures of one frame, and what each of them means.
+
+use serde::Serialize;
+
+/// Everything measured on one frame. Lengths in metres, ratios to rest.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct FrameFigures {
+    /// Number of the frame.
+    pub frame: usize,
+    /// New pairs of triangles that meet, within a group, without a shared vertex.
+    pub pairs: usize,
+    /// New pairs across groups.
+    pub pairs_across: usize,
+    /// New pairs within a ring: triangles that share one vertex and meet elsewhere too.
+    pub folds: usize,
+    /// Vertices inside another part of their group.
+    pub buried: usize,
+    /// Vertices of skin turned inside out by a fold.
+    pub everted: usize,
+    /// Largest depth of a buried or everted vertex, metres.
+    pub depth: f64,
+    /// Volume of the whole over rest.
+    pub volume: f64,
+    /// Volume of each part over rest; `None` for parts too small to tell.
+    pub volume_by_part: Vec<Option<f64>>,
+    /// Edge length over rest, 95th percentile.
+    pub stretch_p95: f64,
+    /// Edge length over rest, largest.
+    pub stretch_max: f64,
+    /// Edge length over rest, smallest.
+    pub stretch_min: f64,
+    /// Triangles turned over; `None` without a skeleton.
+    pub flipped: Option<usize>,
+    /// Motion of a vertex over the skeleton's near it, 99th percentile; `None` on the first frame.
+    pub popping_p99: Option<f64>,
+    /// The same, largest.
+    pub popping_max: Option<f64>,
+    /// The vertex of `popping_max`.
+    pub popping_vertex: Option<u32>,
+    /// Change of motion of a vertex over the skeleton's motion near it, 99th percentile; `None` on the first two.
+    pub flicker_p99: Option<f64>,
+    /// The same, largest.
+    pub flicker_max: Option<f64>,
+    /// Vertices whose position was not a number; they were judged at their last good position.
+    pub not_finite: usize,
+    /// Time the method took.
+    pub milliseconds: f64,
+}
+
+/// Which way a figure gets worse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Worse {
+    /// The larger the worse.
+    Larger,
+    /// The smaller the worse.
+    Smaller,
+}
+
+/// A figure as tables, limits and plots know it.
+#[derive(Clone, Copy, Debug)]
+pub struct Figure {
+    /// Its name in limits and column heads.
+    pub name: &'static str,
+    /// What it says, in a line.
+    pub meaning: &'static str,
+    /// Unit; empty for counts and ratios.
+    pub unit: &'static str,
+    /// Digits after the point in tables.
+    pub decimals: usize,
+    /// Which way it gets worse.
+    pub worse: Worse,
+    /// Its value on a frame, if the frame has it.
+    pub value: fn(&FrameFigures) -> Option<f64>,
+}
+
+/// Every figure, in the order of the table.
+pub const FIGURES: &[Figure] = &[
+    Figure {
+        name: "pairs",
+        meaning: "triangles that meet without a shared vertex, not at rest",
+        unit: "",
+        decimals: 0,
+        worse: Worse::Larger,
+        value: |f| Some(f.pairs as f64),
+    },
+    Figure {
+        name: "pairs_across",
+        meaning: "the same between separate pieces (eyes, clothes)",
+        unit: "",
+        decimals: 0,
+        worse: Worse::Larger,
+        value: |f| Some(f.pairs_across as f64),
+    },
+    Figure {
+        name: "folds",
+        meaning: "triangles that share one vertex and meet elsewhere too, not at rest",
+        unit: "",
+        decimals: 0,
+        worse: Worse::Larger,
+        value: |f| Some(f.folds as f64),
+    },
+    Figure {
+        name: "buried",
+        meaning: "vertices inside another part or turned inside out",
+        unit: "",
+        decimals: 0,
+        worse: Worse::Larger,
+        value: |f| Some((f.buried + f.everted) as f64),
+    },
+    Figure {
+        name: "depth",
+        meaning: "largest depth of such a vertex",
+        unit: "m",
+        decimals: 4,
+        worse: Worse::Larger,
+        value: |f| Some(f.depth),
+    },
+    Figure {
+        name: "volume_loss",
+        meaning: "share of the rest volume lost",
+        unit: "",
+        decimals: 4,
+        worse: Worse::Larger,
+        value: |f| Some((1.0 - f.volume).max(0.0)),
+    },
+    Figure {
+        name: "volume_gain",
+        meaning: "share of the rest volume gained",
+        unit: "",
+        decimals: 4,
+        worse: Worse::Larger,
+        value: |f| Some((f.volume - 1.0).max(0.0)),
+    },
+    Figure {
+        name: "part_loss",
+        meaning: "largest share of its rest volume that a part lost",
+        unit: "",
+        decimals: 3,
+        worse: Worse::Larger,
+        value: |f| f.volume_by_part.iter().flatten().map(|v| (1.0 - v).max(0.0)).reduce(f64::max),
+    },
+    Figure {
+        name: "stretch_p95",
+        meaning: "edge length over rest, 95th percentile",
+        unit: "",
+        decimals: 3,
+        worse: Worse::Larger,
+        value: |f| Some(f.stretch_p95),
+    },
+    Figure {
+        name: "stretch_max",
+        meaning: "edge length over rest, largest",
+        unit: "",
+        decimals: 2,
+        worse: Worse::Larger,
+        value: |f| Some(f.stretch_max),
+    },
+    Figure {
+        name: "stretch_min",
+        meaning: "edge length over rest, smallest",
+        unit: "",
+        decimals: 3,
+        worse: Worse::Smaller,
+        value: |f| Some(f.stretch_min),
+    },
+    Figure {
+        name: "flipped",
+        meaning: "triangles turned over against the joints that hold them",
+        unit: "",
+        decimals: 0,
+        worse: Worse::Larger,
+        value: |f| f.flipped.map(|n| n as f64),
+    },
+    Figure {
+        name: "popping_p99",
+        meaning: "motion of a vertex over the skeleton's near it, 99th percentile",
+        unit: "",
+        decimals: 2,
+        worse: Worse::Larger,
+        value: |f| f.popping_p99,
+    },
+    Figure {
+        name: "popping_max",
+        meaning: "the same, largest",
+        unit: "",
+        decimals: 2,
+        worse: Worse::Larger,
+        value: |f| f.popping_max,
+    },
+    Figure {
+        name: "flicker_p99",
+        meaning: "change of motion over the skeleton's motion nearby, 99th percentile",
+        unit: "",
+        decimals: 2,
+        worse: Worse::Larger,
+        value: |f| f.flicker_p99,
+    },
+    Figure {
+        name: "flicker_max",
+        meaning: "the same, largest",
+        unit: "",
+        decimals: 2,
+        worse: Worse::Larger,
+        value: |f| f.flicker_max,
+    },
+    Figure {
+        name: "not_finite",
+        meaning: "vertices whose position was not a number",
+        unit: "",
+        decimals: 0,
+        worse: Worse::Larger,
+        value: |f| Some(f.not_finite as f64),
+    },
+    Figure {
+        name: "milliseconds",
+        meaning: "time per frame",
+        unit: "ms",
+        decimals: 2,
+        worse: Worse::Larger,
+        value: |f| Some(f.milliseconds),
+    },
+];
+
+/// The figure of that name.
+pub fn figure(name: &str) -> Option<&'static Figure> {
+    FIGURES.iter().find(|f| f.name == name)
+}

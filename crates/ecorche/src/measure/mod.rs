@@ -1,0 +1,348 @@
+//! The judge: how good is a deformed surface, in numbers.
+//!
+//! [`Judge`] is made once from the rest surface and then looks at positions alone; it does not know which method
+//! made them. [`Judge::clip`] takes the frames one after another and gives [`ClipFigures`], which
+//! [`table`] prints and [`Limits`] checks. What each figure means is said once, in [`FIGURES`].
+//!
+//! * **Pairs**: triangles that meet without sharing a vertex, and did not at rest. Decided exactly, on positions
+//!   moved by a fixed jitter of 1e-5 of the size that turns with the skin, or mirrored surfaces fool the count.
+//!   A pair counts as met at rest if it does so under any of eight jitters. Pairs within one group of vertices
+//!   (by default a connected component) are told from pairs across groups: eyes and teeth are always inside
+//!   the head.
+//! * **Depth** and buried vertices: [`burial`](self) by exact piercings, so no pairs means no depth.
+//! * **Volume**: signed, of the whole and by part ([`PartVolumes`]).
+//! * **Stretch**: length of an edge over its rest length.
+//! * **Flipped**: triangles turned by more than a right angle against where each of the strongest joints of their
+//!   corners would carry them.
+//! * **Popping** and **flicker**: motion of a vertex against the skeleton's near it ([`carried`]).
+//!
+//! ```
+//! use ecorche::character::Influences;
+//! use ecorche::geom::TriMesh;
+//! use ecorche::measure::{FrameInput, Judge, JudgeInput, Limits, table};
+//! use glam::{Affine3A, Vec3};
+//!
+//! let rest = TriMesh {
+//!     positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z],
+//!     triangles: vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]],
+//! };
+//! let influences = Influences::new(vec![vec![(0, 1.0)]; 4]);
+//! let judge = Judge::new(JudgeInput {
+//!     rest: &rest,
+//!     part_of_vertex: &[0; 4],
+//!     group_of_vertex: None,
+//!     influences: &influences,
+//! })?;
+//! let mut clip = judge.clip();
+//! for frame in 0..3 {
+//!     let posed_from_rest = [Affine3A::from_translation(Vec3::X * frame as f32)];
+//!     let positions: Vec<Vec3> =
+//!         rest.positions.iter().map(|&p| posed_from_rest[0].transform_point3(p)).collect();
+//!     clip.add(&FrameInput { frame, positions: &positions, posed_from_rest: &posed_from_rest, milliseconds: 0.1 })?;
+//! }
+//! let figures = clip.finish();
+//! println!("{}", table(&[("rigid", &figures)]));
+//! assert!(Limits::parse("pairs=0,stretch_max=1.001,popping_p99=1.1")?.check(&figures).is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod burial;
+mod clip;
+mod figures;
+mod limits;
+mod motion;
+mod report;
+mod volume;
+
+pub use clip::{ClipFigures, ClipJudge, Summary};
+pub use figures::{FIGURES, Figure, FrameFigures, Worse, figure};
+pub use limits::{Limits, LimitsError, Violation};
+pub use motion::carried;
+pub use report::table;
+pub use volume::{PartVolumes, VolumeRatios};
+
+use crate::character::Influences;
+use crate::geom::TriMesh;
+use crate::geom::adjacency::Adjacency;
+use crate::geom::self_contact::{Crossings, SelfContact, jitter};
+use burial::{Cover, Sheet};
+use glam::{Affine3A, Vec3};
+use rayon::prelude::*;
+use thiserror::Error;
+
+/// Offset that keeps mirrored and touching triangles from deciding by coincidence, of the size.
+const JITTER: f32 = 1e-5;
+/// Seed of the jitter that every pose is judged with; rest is also judged with the next seven.
+const SEED: u64 = 0;
+const REST_SEEDS: u64 = 8;
+/// Edges shorter than this at rest, of the size, have no meaningful stretch.
+const SHORTEST_EDGE: f32 = 1e-6;
+
+/// What a [`Judge`] is made from. The surface must be welded, or seams count as touching strangers.
+#[derive(Clone, Copy, Debug)]
+pub struct JudgeInput<'a> {
+    /// The surface at rest: all that is to be judged together.
+    pub rest: &'a TriMesh,
+    /// Part of each vertex, for the volume by part; numbered from 0.
+    pub part_of_vertex: &'a [u32],
+    /// Group of each vertex: pairs and depth are counted within a group, pairs across groups apart. `None`:
+    /// every connected component is a group.
+    pub group_of_vertex: Option<&'a [u32]>,
+    /// The joints that hold each vertex; their numbers index [`FrameInput::posed_from_rest`].
+    pub influences: &'a Influences,
+}
+
+/// One frame to be judged.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameInput<'a> {
+    /// Number of the frame, by which the report names it.
+    pub frame: usize,
+    /// Positions of the rest surface's vertices in this frame.
+    pub positions: &'a [Vec3],
+    /// Map of each joint from the rest pose to this one. May be empty if the skeleton is not known; then there are
+    /// no flipped triangles and no popping.
+    pub posed_from_rest: &'a [Affine3A],
+    /// Time the method took for the frame.
+    pub milliseconds: f64,
+}
+
+/// Why a surface or frame cannot be judged.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum JudgeError {
+    /// An array has another length than the surface has vertices.
+    #[error(
+        "{what} has {found} entries, but the rest surface has {vertices} vertices; give one per welded vertex"
+    )]
+    Count {
+        /// The array.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// Vertices of the rest surface.
+        vertices: usize,
+    },
+    /// A triangle of the rest surface names a vertex that does not exist.
+    #[error("triangle {triangle} of the rest surface names vertex {vertex}, but there are {vertices}")]
+    Vertex {
+        /// The triangle.
+        triangle: usize,
+        /// The vertex it names.
+        vertex: u32,
+        /// Vertices of the rest surface.
+        vertices: usize,
+    },
+    /// A rest position is not a number.
+    #[error("vertex {vertex} of the rest surface is not finite; repair the rest pose before judging")]
+    NotFinite {
+        /// The first such vertex.
+        vertex: usize,
+    },
+}
+
+/// Judges poses of one surface. Immutable; any number of clips can be judged at once.
+#[derive(Clone, Debug)]
+pub struct Judge {
+    rest: TriMesh,
+    size: f32,
+    influences: Influences,
+    adjacency: Adjacency,
+    component_of_vertex: Vec<u32>,
+    group_of_vertex: Vec<u32>,
+    /// Edges long enough to have a stretch, with their rest length.
+    edges: Vec<([u32; 2], f32)>,
+    volumes: PartVolumes,
+    jitter: Vec<Vec3>,
+    rest_crossings: Crossings,
+    rest_cover: Vec<i32>,
+    contact: SelfContact,
+}
+
+/// What a frame's crossings are, for pictures and reports.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FrameDetail {
+    /// New pairs of triangles within a group.
+    pub pairs: Vec<[u32; 2]>,
+    /// New pairs across groups.
+    pub pairs_across: Vec<[u32; 2]>,
+    /// New folds: pairs within a group that share one vertex and meet elsewhere.
+    pub folds: Vec<[u32; 2]>,
+    /// Vertices whose cover differs from rest, with their depth in metres; negative where the skin is inside out.
+    pub depth: Vec<(u32, f32)>,
+    /// Flipped triangles.
+    pub flipped: Vec<u32>,
+}
+
+impl Judge {
+    /// Looks at the rest surface.
+    pub fn new(input: JudgeInput) -> Result<Self, JudgeError> {
+        let rest = input.rest;
+        let vertices = rest.positions.len();
+        let count = |what, found| {
+            if found == vertices { Ok(()) } else { Err(JudgeError::Count { what, found, vertices }) }
+        };
+        count("part_of_vertex", input.part_of_vertex.len())?;
+        count("influences", input.influences.len())?;
+        if let Some(groups) = input.group_of_vertex {
+            count("group_of_vertex", groups.len())?;
+        }
+        for (triangle, t) in rest.triangles.iter().enumerate() {
+            if let Some(&vertex) = t.iter().find(|&&v| v as usize >= vertices) {
+                return Err(JudgeError::Vertex { triangle, vertex, vertices });
+            }
+        }
+        if let Some(vertex) = rest.positions.iter().position(|p| !p.is_finite()) {
+            return Err(JudgeError::NotFinite { vertex });
+        }
+        let adjacency = Adjacency::new(rest);
+        let (component_of_vertex, _) = adjacency.components();
+        let size = rest.size();
+        let edges = adjacency.edges.iter().map(|e| {
+            let [a, b] = e.vertices.map(|v| rest.positions[v as usize]);
+            (e.vertices, a.distance(b))
+        });
+        let mut judge = Self {
+            size,
+            influences: input.influences.clone(),
+            group_of_vertex: input.group_of_vertex.unwrap_or(&component_of_vertex).to_vec(),
+            component_of_vertex,
+            edges: edges.filter(|&(_, length)| length > size * SHORTEST_EDGE).collect(),
+            volumes: PartVolumes::new(&rest.positions, &rest.triangles, input.part_of_vertex),
+            jitter: jitter(vertices, size * JITTER, SEED),
+            rest_crossings: Crossings::default(),
+            rest_cover: Vec::new(),
+            contact: SelfContact::new(&rest.positions, &rest.triangles),
+            adjacency,
+            rest: rest.clone(),
+        };
+        for seed in SEED..SEED + REST_SEEDS {
+            let offsets = jitter(vertices, size * JITTER, seed);
+            let moved: Vec<Vec3> = rest.positions.iter().zip(offsets).map(|(&p, j)| p + j).collect();
+            let crossings = judge.contact.find(&moved);
+            if seed == SEED {
+                let bvh = judge.contact.bvh();
+                judge.rest_cover = burial::cover(&judge.sheet(), &moved, &crossings, bvh).cover;
+            }
+            judge.rest_crossings.pairs.extend(crossings.pairs);
+            judge.rest_crossings.folds.extend(crossings.folds);
+        }
+        for met in [&mut judge.rest_crossings.pairs, &mut judge.rest_crossings.folds] {
+            met.sort_unstable();
+            met.dedup();
+        }
+        Ok(judge)
+    }
+
+    /// Starts judging the frames of a clip.
+    pub fn clip(&self) -> ClipJudge<'_> {
+        ClipJudge::new(self)
+    }
+
+    /// Judges a single frame, without popping.
+    pub fn frame(&self, input: &FrameInput) -> Result<FrameFigures, JudgeError> {
+        self.clip().add(input).cloned()
+    }
+
+    /// Size of the rest surface, metres: the diagonal of its box.
+    pub fn size(&self) -> f32 {
+        self.size
+    }
+
+    /// Pairs of triangles that meet at rest already, whatever their groups.
+    pub fn rest_pairs(&self) -> &[[u32; 2]] {
+        &self.rest_crossings.pairs
+    }
+
+    fn sheet(&self) -> Sheet<'_> {
+        Sheet {
+            triangles: &self.rest.triangles,
+            vertex_ring: &self.adjacency.vertex_ring,
+            triangles_of_vertex: &self.adjacency.triangles_of_vertex,
+            component_of_vertex: &self.component_of_vertex,
+            group_of_vertex: &self.group_of_vertex,
+        }
+    }
+
+    fn check(&self, input: &FrameInput) -> Result<(), JudgeError> {
+        let (found, vertices) = (input.positions.len(), self.rest.positions.len());
+        if found == vertices { Ok(()) } else { Err(JudgeError::Count { what: "positions", found, vertices }) }
+    }
+
+    /// The positions with the jitter on them, turned with each vertex's strongest joint.
+    fn jittered(&self, positions: &[Vec3], posed_from_rest: &[Affine3A]) -> Vec<Vec3> {
+        (0..positions.len())
+            .into_par_iter()
+            .with_min_len(1024)
+            .map(|v| {
+                let turned = posed_from_rest
+                    .get(self.influences.strongest(v) as usize)
+                    .map_or(self.jitter[v], |m| m.transform_vector3(self.jitter[v]));
+                positions[v] + turned
+            })
+            .collect()
+    }
+
+    /// New crossings and depths. `contact` is a copy of the judge's own, as scratch.
+    fn crossings(
+        &self,
+        contact: &mut SelfContact,
+        positions: &[Vec3],
+        posed_from_rest: &[Affine3A],
+    ) -> FrameDetail {
+        let positions = self.jittered(positions, posed_from_rest);
+        let crossings = contact.find(&positions);
+        let group = |t: u32| self.group_of_vertex[self.rest.triangles[t as usize][0] as usize];
+        let is_new = |known: &[[u32; 2]], pair: &[u32; 2]| known.binary_search(pair).is_err();
+        let new_pairs = crossings.pairs.iter().copied().filter(|p| is_new(&self.rest_crossings.pairs, p));
+        let (pairs, pairs_across) = new_pairs.partition(|&[a, b]| group(a) == group(b));
+        let folds =
+            crossings.folds.iter().copied().filter(|p| is_new(&self.rest_crossings.folds, p)).collect();
+        let sheet = self.sheet();
+        let cover: Cover = burial::cover(&sheet, &positions, &crossings, contact.bvh());
+        let changed: Vec<(u32, i32)> = (0..positions.len())
+            .map(|v| (v as u32, cover.cover[v] - self.rest_cover[v]))
+            .filter(|&(_, change)| change != 0)
+            .collect();
+        let depths = burial::depths(&sheet, &positions, &cover, contact.bvh(), &changed);
+        let depth =
+            changed.iter().zip(depths).map(|(&(v, change), d)| (v, d * change.signum() as f32)).collect();
+        FrameDetail { pairs, pairs_across, folds, depth, flipped: Vec::new() }
+    }
+
+    /// Triangles turned over against every strongest joint of their corners.
+    fn flipped(&self, positions: &[Vec3], posed_from_rest: &[Affine3A]) -> Vec<u32> {
+        (0..self.rest.triangles.len())
+            .into_par_iter()
+            .with_min_len(1024)
+            .filter(|&t| {
+                let triangle = self.rest.triangles[t];
+                let facing = |[a, b, c]: [Vec3; 3]| (b - a).cross(c - a);
+                let here = facing(triangle.map(|v| positions[v as usize]));
+                let rest = triangle.map(|v| self.rest.positions[v as usize]);
+                triangle.iter().all(|&v| {
+                    posed_from_rest
+                        .get(self.influences.strongest(v as usize) as usize)
+                        .is_some_and(|m| facing(rest.map(|p| m.transform_point3(p))).dot(here) < 0.0)
+                })
+            })
+            .map(|t| t as u32)
+            .collect()
+    }
+
+    /// Ninety-fifth percentile, largest and smallest of length over rest length; all 1 if there are no edges.
+    fn stretch(&self, positions: &[Vec3]) -> [f32; 3] {
+        let mut ratios: Vec<f32> = self
+            .edges
+            .par_iter()
+            .with_min_len(4096)
+            .map(|&([a, b], rest)| positions[a as usize].distance(positions[b as usize]) / rest)
+            .collect();
+        if ratios.is_empty() {
+            return [1.0; 3];
+        }
+        let (least, most) = ratios.iter().fold((f32::MAX, 0f32), |(l, m), &r| (l.min(r), m.max(r)));
+        [motion::percentile(&mut ratios, 0.95), most, least]
+    }
+}
+
+#[cfg(test)]
+mod tests;

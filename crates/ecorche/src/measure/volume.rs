@@ -1,0 +1,147 @@
+//! Signed volume of the whole surface and of its parts.
+//!
+//! A part is open where it borders other parts, so its volume needs lids. Each rim of a part (a connected set
+//! of border edges) is closed by a fan to the middle of the rim's vertices, in every pose alike. The volume is
+//! then that of a closed body: moving or turning the character does not change it, and two parts with a common
+//! rim share the lid, so that nothing is counted twice. Where three or more parts meet in one rim their lids
+//! differ, and the parts sum to the whole only about.
+//!
+//! Holes of the surface itself get the same lids. Signed volume counts what lies inside twice over twice:
+//! a limb that sinks into another loses nothing by this figure.
+
+use glam::{DVec3, Vec3};
+use std::collections::BTreeMap;
+
+/// A fan that closes one rim.
+#[derive(Clone, Debug)]
+struct Lid {
+    /// Border edges, in the direction that faces the fan outward.
+    edges: Vec<[u32; 2]>,
+    /// Their vertices, each once.
+    vertices: Vec<u32>,
+}
+
+/// A part's own triangles and lids.
+#[derive(Clone, Debug, Default)]
+struct Body {
+    triangles: Vec<[u32; 3]>,
+    lids: Vec<Lid>,
+}
+
+impl Body {
+    fn new(triangles: Vec<[u32; 3]>) -> Self {
+        let lids = lids(&triangles);
+        Self { triangles, lids }
+    }
+
+    fn volume(&self, positions: &[Vec3]) -> f64 {
+        let Some(first) = self.triangles.first() else { return 0.0 };
+        // Near the body, or the rounding of far-away characters would show.
+        let origin = positions[first[0] as usize].as_dvec3();
+        let at = |v: u32| positions[v as usize].as_dvec3() - origin;
+        let mut six_times: f64 = self.triangles.iter().map(|t| at(t[0]).dot(at(t[1]).cross(at(t[2])))).sum();
+        for lid in &self.lids {
+            let middle = lid.vertices.iter().map(|&v| at(v)).sum::<DVec3>() / lid.vertices.len() as f64;
+            six_times += lid.edges.iter().map(|e| at(e[0]).dot(at(e[1]).cross(middle))).sum::<f64>();
+        }
+        six_times / 6.0
+    }
+}
+
+/// Volumes of a surface and its parts, prepared for many poses.
+#[derive(Clone, Debug)]
+pub struct PartVolumes {
+    whole: Body,
+    parts: Vec<Body>,
+    rest_whole: f64,
+    rest_parts: Vec<f64>,
+}
+
+/// Volumes of one pose against rest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VolumeRatios {
+    /// Whole volume over its rest volume; 1 for a surface that holds none at rest.
+    pub whole: f64,
+    /// The same for each part; `None` for a part that holds less than a thousandth of the whole at rest.
+    pub parts: Vec<Option<f64>>,
+}
+
+impl PartVolumes {
+    /// Splits the surface by `part_of_vertex`; a triangle goes with most of its corners, or with the first.
+    pub fn new(positions: &[Vec3], triangles: &[[u32; 3]], part_of_vertex: &[u32]) -> Self {
+        let count = part_of_vertex.iter().max().map_or(0, |&p| p as usize + 1);
+        let mut by_part: Vec<Vec<[u32; 3]>> = vec![Vec::new(); count];
+        for &t in triangles {
+            by_part[part_of_triangle(t, part_of_vertex) as usize].push(t);
+        }
+        let whole = Body::new(triangles.to_vec());
+        let parts: Vec<Body> = by_part.into_iter().map(Body::new).collect();
+        let rest_whole = whole.volume(positions);
+        let rest_parts = parts.iter().map(|p| p.volume(positions)).collect();
+        Self { whole, parts, rest_whole, rest_parts }
+    }
+
+    /// Rest volume of the whole surface, cubic metres.
+    pub fn rest_volume(&self) -> f64 {
+        self.rest_whole
+    }
+
+    /// Compares a pose with rest.
+    pub fn ratios(&self, positions: &[Vec3]) -> VolumeRatios {
+        let least = self.rest_whole.abs() * 1e-3;
+        let parts =
+            self.parts.iter().zip(&self.rest_parts).map(|(body, &rest)| {
+                (rest.abs() > least && least > 0.0).then(|| body.volume(positions) / rest)
+            });
+        let whole = if self.rest_whole == 0.0 { 1.0 } else { self.whole.volume(positions) / self.rest_whole };
+        VolumeRatios { whole, parts: parts.collect() }
+    }
+}
+
+/// The part of most corners, or of the first if all differ.
+pub(super) fn part_of_triangle(t: [u32; 3], part_of_vertex: &[u32]) -> u32 {
+    let [a, b, c] = t.map(|v| part_of_vertex[v as usize]);
+    if b == c { b } else { a }
+}
+
+/// Fans for the edges that the triangles walk more often one way than the other.
+fn lids(triangles: &[[u32; 3]]) -> Vec<Lid> {
+    let mut net: BTreeMap<(u32, u32), i32> = BTreeMap::new();
+    for t in triangles {
+        for k in 0..3 {
+            let (a, b) = (t[k], t[(k + 1) % 3]);
+            if a != b {
+                *net.entry((a.min(b), a.max(b))).or_default() += if a < b { 1 } else { -1 };
+            }
+        }
+    }
+    net.retain(|_, n| *n != 0);
+    // Number the rims: every vertex points to the lowest vertex of its rim.
+    let mut rim: BTreeMap<u32, u32> = net.keys().flat_map(|&(a, b)| [(a, a), (b, b)]).collect();
+    let find = |rim: &BTreeMap<u32, u32>, mut v: u32| {
+        while rim[&v] != v {
+            v = rim[&v];
+        }
+        v
+    };
+    for &(a, b) in net.keys() {
+        let (ra, rb) = (find(&rim, a), find(&rim, b));
+        rim.insert(ra.max(rb), ra.min(rb));
+        // Shortened paths keep long rims from being walked again and again.
+        rim.insert(a, ra.min(rb));
+        rim.insert(b, ra.min(rb));
+    }
+    let mut by_rim: BTreeMap<u32, Lid> = BTreeMap::new();
+    for &v in rim.keys() {
+        let lid = by_rim.entry(find(&rim, v)).or_insert(Lid { edges: Vec::new(), vertices: Vec::new() });
+        lid.vertices.push(v);
+    }
+    for (&(a, b), &n) in &net {
+        if let Some(lid) = by_rim.get_mut(&find(&rim, a)) {
+            // Against the triangles' own direction.
+            let edge = if n > 0 { [b, a] } else { [a, b] };
+            lid.edges.extend(std::iter::repeat_n(edge, n.unsigned_abs() as usize));
+        }
+    }
+    by_rim.into_values().collect()
+}
