@@ -6,6 +6,9 @@
 //! one up going in and one down coming out. So it is counted by walking: exact edge-triangle piercings cut the
 //! surface into regions of one cover, and the regions are numbered from the outermost vertex of each component.
 //!
+//! Where a crossing begins, at a vertex whose own ring crosses itself, the front has no side; such a vertex
+//! belongs to no region and has no cover.
+//!
 //! No tolerance is involved and no point is offset from the skin. A surface without crossings has cover 0
 //! everywhere, so tight folds that do not touch are never reported: the trap of tests that probe just above the
 //! skin. What rest already covers is subtracted by the caller.
@@ -39,14 +42,22 @@ pub(super) struct Sheet<'a> {
 /// Cover and region of every vertex.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Cover {
-    pub cover: Vec<i32>,
+    /// `None` where the ring crosses itself.
+    pub cover: Vec<Option<i32>>,
     pub region: Vec<u32>,
 }
 
 /// Counts the cover of every vertex within its group. `bvh` fits `positions`.
 pub(super) fn cover(sheet: &Sheet, positions: &[Vec3], crossings: &Crossings, bvh: &Bvh) -> Cover {
     let steps = piercings(sheet, positions, crossings);
-    let region = regions(sheet.vertex_ring, &steps);
+    let mut crossed_ring = vec![false; positions.len()];
+    for &[a, b] in &crossings.folds {
+        let other = sheet.triangles[b as usize];
+        for v in sheet.triangles[a as usize].into_iter().filter(|v| other.contains(v)) {
+            crossed_ring[v as usize] = true;
+        }
+    }
+    let region = regions(sheet.vertex_ring, &steps, &crossed_ring);
     let region_count = region.iter().max().map_or(0, |&r| r as usize + 1);
     // For each region, the regions next to it with the change of cover, one entry per edge.
     let mut next: Vec<BTreeMap<u32, (i32, i32)>> = vec![BTreeMap::new(); region_count];
@@ -58,11 +69,8 @@ pub(super) fn cover(sheet: &Sheet, positions: &[Vec3], crossings: &Crossings, bv
         }
     }
     let mut cover_of_region: Vec<Option<i32>> = vec![None; region_count];
-    for (seed, known) in seeds(sheet, positions, bvh) {
+    for (seed, known) in seeds(sheet, positions, bvh, &crossed_ring) {
         let start = region[seed as usize];
-        if cover_of_region[start as usize].is_some() {
-            continue;
-        }
         cover_of_region[start as usize] = Some(known);
         let mut queue = std::collections::VecDeque::from([(start, known)]);
         while let Some((from, known)) = queue.pop_front() {
@@ -76,7 +84,9 @@ pub(super) fn cover(sheet: &Sheet, positions: &[Vec3], crossings: &Crossings, bv
             }
         }
     }
-    let cover = region.iter().map(|&r| cover_of_region[r as usize].unwrap_or(0)).collect();
+    let known = region.iter().zip(&crossed_ring);
+    let cover =
+        known.map(|(&r, &crossed)| if crossed { None } else { cover_of_region[r as usize] }).collect();
     Cover { cover, region }
 }
 
@@ -113,8 +123,9 @@ fn piercings(sheet: &Sheet, positions: &[Vec3], crossings: &Crossings) -> BTreeM
     steps
 }
 
-/// Connected sets of vertices along edges that pierce nothing, numbered by their first vertex.
-fn regions(vertex_ring: &Lists, steps: &BTreeMap<(u32, u32), i32>) -> Vec<u32> {
+/// Connected sets of vertices along edges that pierce nothing, numbered by their first vertex. A vertex whose
+/// ring crosses itself is a region of its own.
+fn regions(vertex_ring: &Lists, steps: &BTreeMap<(u32, u32), i32>, crossed_ring: &[bool]) -> Vec<u32> {
     let mut region = vec![u32::MAX; vertex_ring.len()];
     let mut found = 0;
     let mut stack = Vec::new();
@@ -130,10 +141,13 @@ fn regions(vertex_ring: &Lists, steps: &BTreeMap<(u32, u32), i32>) -> Vec<u32> {
         region[first] = found;
         stack.push(first as u32);
         while let Some(v) = stack.pop() {
+            if crossed_ring[v as usize] {
+                continue;
+            }
             for &w in vertex_ring.get(v as usize) {
                 let cut =
                     pierces[v as usize] && pierces[w as usize] && steps.contains_key(&(v.min(w), v.max(w)));
-                if region[w as usize] == u32::MAX && !cut {
+                if region[w as usize] == u32::MAX && !cut && !crossed_ring[w as usize] {
                     region[w as usize] = found;
                     stack.push(w);
                 }
@@ -145,10 +159,13 @@ fn regions(vertex_ring: &Lists, steps: &BTreeMap<(u32, u32), i32>) -> Vec<u32> {
 }
 
 /// For each component its outermost vertex towards -x and the cover there.
-fn seeds(sheet: &Sheet, positions: &[Vec3], bvh: &Bvh) -> Vec<(u32, i32)> {
+fn seeds(sheet: &Sheet, positions: &[Vec3], bvh: &Bvh, crossed_ring: &[bool]) -> Vec<(u32, i32)> {
     let count = sheet.component_of_vertex.iter().max().map_or(0, |&c| c as usize + 1);
     let mut outermost = vec![u32::MAX; count];
     for (v, &component) in sheet.component_of_vertex.iter().enumerate() {
+        if crossed_ring[v] {
+            continue;
+        }
         let best = &mut outermost[component as usize];
         if *best == u32::MAX || positions[v].x < positions[*best as usize].x {
             *best = v as u32;

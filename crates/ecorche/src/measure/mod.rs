@@ -153,7 +153,7 @@ pub struct Judge {
     volumes: PartVolumes,
     jitter: Vec<Vec3>,
     rest_crossings: Crossings,
-    rest_cover: Vec<i32>,
+    rest_cover: Vec<Option<i32>>,
     contact: SelfContact,
 }
 
@@ -299,7 +299,7 @@ impl Judge {
         let sheet = self.sheet();
         let cover: Cover = burial::cover(&sheet, &positions, &crossings, contact.bvh());
         let changed: Vec<(u32, i32)> = (0..positions.len())
-            .map(|v| (v as u32, cover.cover[v] - self.rest_cover[v]))
+            .filter_map(|v| Some((v as u32, cover.cover[v]? - self.rest_cover[v]?)))
             .filter(|&(_, change)| change != 0)
             .collect();
         let depths = burial::depths(&sheet, &positions, &cover, contact.bvh(), &changed);

@@ -1,1 +1,383 @@
+use super::*;
+use std::collections::BTreeMap;
+use std::f32::consts::{PI, TAU};
 
+/// An octahedron split `levels` times onto the unit sphere: closed, even, and mirrored in every axis.
+fn ball(levels: usize, radius: f32, centre: Vec3) -> TriMesh {
+    let mut positions = vec![Vec3::X, Vec3::Y, Vec3::Z, Vec3::NEG_X, Vec3::NEG_Y, Vec3::NEG_Z];
+    let mut triangles: Vec<[u32; 3]> =
+        vec![[0, 1, 2], [1, 3, 2], [3, 4, 2], [4, 0, 2], [1, 0, 5], [3, 1, 5], [4, 3, 5], [0, 4, 5]];
+    for _ in 0..levels {
+        let mut middle: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+        let mut between = |a: u32, b: u32| {
+            *middle.entry((a.min(b), a.max(b))).or_insert_with(|| {
+                positions.push((positions[a as usize] + positions[b as usize]).normalize());
+                positions.len() as u32 - 1
+            })
+        };
+        triangles = triangles
+            .iter()
+            .flat_map(|&[a, b, c]| {
+                let (ab, bc, ca) = (between(a, b), between(b, c), between(c, a));
+                [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]
+            })
+            .collect();
+    }
+    TriMesh { positions: positions.iter().map(|&p| p * radius + centre).collect(), triangles }
+}
+
+fn joined(a: &TriMesh, b: &TriMesh) -> TriMesh {
+    let first = a.positions.len() as u32;
+    let moved = b.triangles.iter().map(|t| t.map(|v| v + first));
+    TriMesh {
+        positions: a.positions.iter().chain(&b.positions).copied().collect(),
+        triangles: a.triangles.iter().copied().chain(moved).collect(),
+    }
+}
+
+/// A closed tube of radius 1 along x from -4 to 4, with its two-joint weights: joint 1 holds x > 0.
+fn tube() -> (TriMesh, Influences, Vec<u32>) {
+    let (around, along) = (24u32, 48u32);
+    let mut positions = Vec::new();
+    for i in 0..=along {
+        for k in 0..around {
+            let angle = TAU * k as f32 / around as f32;
+            let x = 8.0 * i as f32 / along as f32 - 4.0;
+            positions.push(Vec3::new(x, angle.cos(), angle.sin()));
+        }
+    }
+    let at = |i: u32, k: u32| i * around + k % around;
+    let mut triangles = Vec::new();
+    for i in 0..along {
+        for k in 0..around {
+            let (a, b, c, d) = (at(i, k), at(i + 1, k), at(i + 1, k + 1), at(i, k + 1));
+            triangles.extend([[a, c, b], [a, d, c]]);
+        }
+    }
+    for (ring, x, flip) in [(0, -4.0, false), (along, 4.0, true)] {
+        let middle = positions.len() as u32;
+        positions.push(Vec3::new(x, 0.0, 0.0));
+        for k in 0..around {
+            let (a, b) = (at(ring, k), at(ring, k + 1));
+            triangles.push(if flip { [middle, a, b] } else { [middle, b, a] });
+        }
+    }
+    let weight = |p: &Vec3| (p.x / 1.5 + 0.5).clamp(0.0, 1.0);
+    let influences = Influences::new(positions.iter().map(|p| vec![(0, 1.0 - weight(p)), (1, weight(p))]));
+    let parts = positions.iter().map(|p| u32::from(p.x > 0.01)).collect();
+    (TriMesh { positions, triangles }, influences, parts)
+}
+
+/// The second half of the tube turned about z by `angle`.
+fn bend(angle: f32) -> [Affine3A; 2] {
+    [Affine3A::IDENTITY, Affine3A::from_rotation_z(angle)]
+}
+
+fn linear(rest: &TriMesh, influences: &Influences, posed_from_rest: &[Affine3A]) -> Vec<Vec3> {
+    let blend = |v: usize| {
+        influences
+            .of(v)
+            .map(|(j, w)| posed_from_rest[j as usize].transform_point3(rest.positions[v]) * w)
+            .sum()
+    };
+    (0..rest.positions.len()).map(blend).collect()
+}
+
+fn rigid_judge(rest: &TriMesh, one_group: bool) -> Judge {
+    let count = rest.positions.len();
+    Judge::new(JudgeInput {
+        rest,
+        part_of_vertex: &vec![0; count],
+        group_of_vertex: one_group.then_some(&vec![0; count]),
+        influences: &Influences::new(vec![vec![(0, 1.0)]; count]),
+    })
+    .expect("the mesh is sound")
+}
+
+fn tube_judge() -> (Judge, TriMesh, Influences) {
+    let (rest, influences, parts) = tube();
+    let judge = Judge::new(JudgeInput {
+        rest: &rest,
+        part_of_vertex: &parts,
+        group_of_vertex: None,
+        influences: &influences,
+    });
+    (judge.expect("the tube is sound"), rest, influences)
+}
+
+fn still(positions: &[Vec3]) -> FrameInput<'_> {
+    FrameInput { frame: 7, positions, posed_from_rest: &[], milliseconds: 0.0 }
+}
+
+#[test]
+fn rest_measures_zero_and_one() {
+    let (judge, rest, _) = tube_judge();
+    let pose = bend(0.0);
+    let mut clip = judge.clip();
+    for frame in 0..3 {
+        let input =
+            FrameInput { frame, positions: &rest.positions, posed_from_rest: &pose, milliseconds: 2.0 };
+        clip.add(&input).expect("as many positions as vertices");
+    }
+    for f in clip.finish().frames {
+        assert_eq!((f.pairs, f.pairs_across, f.folds, f.buried, f.everted), (0, 0, 0, 0, 0));
+        assert_eq!((f.depth, f.volume, f.flipped, f.not_finite), (0.0, 1.0, Some(0), 0));
+        assert_eq!((f.stretch_p95, f.stretch_max, f.stretch_min), (1.0, 1.0, 1.0));
+        assert_eq!(f.volume_by_part, vec![Some(1.0), Some(1.0)]);
+        assert!(f.popping_max.is_none_or(|p| p == 0.0));
+        assert!(f.flicker_max.is_none_or(|p| p == 0.0));
+    }
+}
+
+#[test]
+fn rigid_motion_changes_nothing() {
+    // Two boxes' worth of touching skin: balls that share a tangent point, and a sheet lying on its double.
+    let rest = joined(&ball(3, 1.0, Vec3::ZERO), &ball(3, 1.0, Vec3::X * 2.0));
+    let judge = rigid_judge(&rest, true);
+    for step in 1..6 {
+        let turn = Affine3A::from_rotation_x(step as f32) * Affine3A::from_rotation_y(0.7 * step as f32);
+        let moved = Affine3A::from_translation(Vec3::new(3.0, -2.0, step as f32)) * turn;
+        let positions: Vec<Vec3> = rest.positions.iter().map(|&p| moved.transform_point3(p)).collect();
+        let input =
+            FrameInput { frame: 0, positions: &positions, posed_from_rest: &[moved], milliseconds: 0.0 };
+        let f = judge.frame(&input).expect("as many positions as vertices");
+        assert_eq!((f.pairs, f.folds, f.buried, f.everted, f.flipped), (0, 0, 0, 0, Some(0)));
+        assert!((f.volume - 1.0).abs() < 1e-5);
+        assert!((f.stretch_max - 1.0).abs() < 1e-4 && (f.stretch_min - 1.0).abs() < 1e-4);
+    }
+}
+
+#[test]
+fn the_depth_of_two_balls_is_their_overlap() {
+    let apart = joined(&ball(4, 1.0, Vec3::ZERO), &ball(4, 1.0, Vec3::X * 3.0));
+    let one_group = rigid_judge(&apart, true);
+    let by_component = rigid_judge(&apart, false);
+    let half = apart.positions.len() / 2;
+    for distance in [1.9f32, 1.5, 1.0] {
+        // The poles of both balls are vertices, so the deepest points are measured.
+        let mut positions = apart.positions.clone();
+        positions[half..].iter_mut().for_each(|p| p.x += distance - 3.0);
+        let f = one_group.frame(&still(&positions)).expect("as many positions as vertices");
+        assert!((f.depth - f64::from(2.0 - distance)).abs() < 0.01, "{} at {distance}", f.depth);
+        assert!(f.pairs > 0 && f.everted == 0);
+        // The facets lie a little inside the balls they stand for.
+        let within = |radius: f32| {
+            let from_other =
+                |v: usize| positions[v].distance(if v < half { Vec3::X * distance } else { Vec3::ZERO });
+            (0..positions.len()).filter(|&v| from_other(v) < radius).count()
+        };
+        assert!((within(0.99)..=within(1.0)).contains(&f.buried), "{} at {distance}", f.buried);
+        let f = by_component.frame(&still(&positions)).expect("as many positions as vertices");
+        assert_eq!((f.pairs, f.depth), (0, 0.0));
+        assert!(f.pairs_across > 0);
+    }
+}
+
+#[test]
+fn a_ball_swallowed_whole_is_buried_without_a_pair() {
+    let apart = joined(&ball(3, 1.0, Vec3::ZERO), &ball(2, 0.2, Vec3::X * 3.0));
+    let judge = rigid_judge(&apart, true);
+    let mut positions = apart.positions.clone();
+    let big = ball(3, 1.0, Vec3::ZERO).positions.len();
+    positions[big..].iter_mut().for_each(|p| p.x -= 3.0);
+    let f = judge.frame(&still(&positions)).expect("as many positions as vertices");
+    assert_eq!((f.pairs, f.buried), (0, positions.len() - big));
+    assert!(f.depth > 0.2);
+}
+
+#[test]
+fn a_skin_turned_inside_out_is_everted() {
+    // The cap of a ball pulled through its own far side sticks out with its inner face.
+    let rest = ball(4, 1.0, Vec3::ZERO);
+    let judge = rigid_judge(&rest, false);
+    let positions: Vec<Vec3> = rest
+        .positions
+        .iter()
+        .map(|p| Vec3::new(p.x, p.y, if p.z > 0.6 { p.z - 3.0 * (p.z - 0.6) * 2.5 } else { p.z }))
+        .collect();
+    let f = judge.frame(&still(&positions)).expect("as many positions as vertices");
+    assert!(f.everted > 0, "{f:?}");
+    assert_eq!(f.buried, 0);
+    assert!(f.depth > 0.1);
+}
+
+#[test]
+fn a_mirrored_overlap_counts_the_same_under_every_jitter() {
+    // Two mirrored balls meet edge to edge and vertex to vertex in the mirror plane.
+    let apart = joined(&ball(4, 1.0, Vec3::NEG_X * 1.2), &ball(4, 1.0, Vec3::X * 1.2));
+    let half = apart.positions.len() / 2;
+    let mut positions = apart.positions.clone();
+    positions[..half].iter_mut().for_each(|p| p.x += 0.6);
+    positions[half..].iter_mut().for_each(|p| p.x -= 0.6);
+    let mut search = SelfContact::new(&apart.positions, &apart.triangles);
+    let counts: Vec<usize> = (0..6)
+        .map(|seed| {
+            let offsets = jitter(positions.len(), 1e-5 * apart.size(), seed);
+            let moved: Vec<Vec3> = positions.iter().zip(offsets).map(|(&p, j)| p + j).collect();
+            search.find(&moved).pairs.len()
+        })
+        .collect();
+    let (least, most) = (counts.iter().min(), counts.iter().max());
+    assert!(least.zip(most).is_some_and(|(&l, &m)| l > 100 && (m - l) * 5 < m), "{counts:?}");
+}
+
+#[test]
+fn linear_skinning_loses_more_volume_the_further_it_bends() {
+    let (judge, rest, influences) = tube_judge();
+    let mut last = 1.0;
+    for degrees in [30f32, 60.0, 90.0, 120.0] {
+        let pose = bend(degrees.to_radians());
+        let positions = linear(&rest, &influences, &pose);
+        let input = FrameInput { frame: 0, positions: &positions, posed_from_rest: &pose, milliseconds: 0.0 };
+        let f = judge.frame(&input).expect("as many positions as vertices");
+        assert!(f.volume < last - 1e-4, "{} at {degrees}", f.volume);
+        let parts: Vec<f64> = f.volume_by_part.iter().flatten().copied().collect();
+        assert!(parts.len() == 2 && parts.iter().all(|&p| p < 1.0));
+        last = f.volume;
+    }
+}
+
+#[test]
+fn a_deep_bend_crosses_buries_and_a_shallow_one_does_not() {
+    let (judge, rest, influences) = tube_judge();
+    let figures = |degrees: f32| {
+        let pose = bend(degrees.to_radians());
+        let positions = linear(&rest, &influences, &pose);
+        let input = FrameInput { frame: 0, positions: &positions, posed_from_rest: &pose, milliseconds: 0.0 };
+        judge.frame(&input).expect("as many positions as vertices")
+    };
+    let shallow = figures(40.0);
+    assert_eq!((shallow.pairs, shallow.folds, shallow.buried, shallow.flipped), (0, 0, 0, Some(0)));
+    let deep = figures(150.0);
+    assert!(deep.pairs > 20 && deep.buried > 10 && deep.depth > 0.1 && deep.depth < 1.0, "{deep:?}");
+    assert!(deep.stretch_min < 0.5 && deep.stretch_max > 1.2);
+}
+
+#[test]
+fn the_parts_of_a_tube_sum_to_the_whole() {
+    let (rest, influences, parts) = tube();
+    let volumes = PartVolumes::new(&rest.positions, &rest.triangles, &parts);
+    assert!((volumes.rest_volume() - rest.volume()).abs() < 1e-9);
+    let sum = |positions: &[Vec3]| {
+        let part = |p: u32| {
+            let own: Vec<[u32; 3]> = rest
+                .triangles
+                .iter()
+                .copied()
+                .filter(|&t| volume::part_of_triangle(t, &parts) == p)
+                .collect();
+            PartVolumes::new(positions, &own, &vec![0; positions.len()]).rest_volume()
+        };
+        part(0) + part(1)
+    };
+    let bent = linear(&rest, &influences, &bend(1.0));
+    for positions in [&rest.positions, &bent] {
+        let whole = crate::geom::mesh::volume(positions, &rest.triangles);
+        assert!((sum(positions) / whole - 1.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn linear_skinning_never_pops_and_a_jump_does() {
+    let (judge, rest, influences) = tube_judge();
+    let run = |pop: bool| {
+        let mut clip = judge.clip();
+        for frame in 0..12 {
+            let pose = bend(0.03 * frame as f32);
+            let mut positions = linear(&rest, &influences, &pose);
+            if pop && frame == 6 {
+                positions[5 * 24] += Vec3::Y * 0.5;
+            }
+            let input =
+                FrameInput { frame, positions: &positions, posed_from_rest: &pose, milliseconds: 0.0 };
+            clip.add(&input).expect("as many positions as vertices");
+        }
+        clip.finish()
+    };
+    let smooth = run(false);
+    assert!(smooth.of("popping_max").is_some_and(|s| s.worst <= 1.0001), "{:?}", smooth.of("popping_max"));
+    assert!(smooth.of("flicker_max").is_some_and(|s| s.worst < 0.2), "{:?}", smooth.of("flicker_max"));
+    let jumped = run(true);
+    assert!(jumped.of("popping_max").is_some_and(|s| s.worst > 2.0 && s.worst_frame == 6));
+    assert!(jumped.of("flicker_max").is_some_and(|s| s.worst > 4.0 && s.worst_frame == 7));
+    assert_eq!(jumped.worst_frames("flicker_max", 2)[0], 7);
+    assert!(jumped.popping_p99.is_some_and(|p| p <= 1.02));
+}
+
+#[test]
+fn a_triangle_turned_over_is_flipped_and_a_bent_limb_is_not() {
+    let (judge, rest, influences) = tube_judge();
+    let pose = bend(PI / 3.0);
+    let mut positions = linear(&rest, &influences, &pose);
+    let count = |positions: &[Vec3]| {
+        let input = FrameInput { frame: 0, positions, posed_from_rest: &pose, milliseconds: 0.0 };
+        judge.frame(&input).expect("as many positions as vertices").flipped
+    };
+    assert_eq!(count(&positions), Some(0));
+    // A vertex drawn across the far edge of its ring turns the triangles on that side over.
+    positions[24 * 6] = positions[24 * 8] + (positions[24 * 8] - positions[24 * 7]) * 0.5;
+    assert!(count(&positions).is_some_and(|n| n >= 1));
+}
+
+#[test]
+fn positions_that_are_no_numbers_are_counted_and_do_no_harm() {
+    let (judge, rest, _) = tube_judge();
+    let mut positions = rest.positions.clone();
+    positions[3].y = f32::NAN;
+    positions[9].x = f32::INFINITY;
+    let f = judge.frame(&still(&positions)).expect("as many positions as vertices");
+    assert_eq!((f.not_finite, f.pairs, f.volume), (2, 0, 1.0));
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_figures() {
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads start");
+        pool.install(|| {
+            let (judge, rest, influences) = tube_judge();
+            let pose = bend(2.4);
+            let positions = linear(&rest, &influences, &pose);
+            let mut clip = judge.clip();
+            for frame in 0..2 {
+                let input =
+                    FrameInput { frame, positions: &positions, posed_from_rest: &pose, milliseconds: 0.0 };
+                clip.add(&input).expect("as many positions as vertices");
+            }
+            (clip.detail().clone(), clip.finish())
+        })
+    };
+    assert_eq!(run(1), run(3));
+}
+
+#[test]
+fn limits_are_read_checked_and_explained() {
+    let (judge, rest, influences) = tube_judge();
+    let pose = bend(2.6);
+    let positions = linear(&rest, &influences, &pose);
+    let mut clip = judge.clip();
+    clip.add(&FrameInput { frame: 12, positions: &positions, posed_from_rest: &pose, milliseconds: 0.5 })
+        .expect("as many positions as vertices");
+    let figures = clip.finish();
+    let limits =
+        Limits::parse(" pairs=0, stretch_min = 0.9,milliseconds=10,popping_p99=1").expect("well formed");
+    let passed = limits.check(&figures);
+    assert_eq!(passed.iter().map(|v| v.figure).collect::<Vec<_>>(), vec!["pairs", "stretch_min"]);
+    assert!(passed[0].to_string().contains("at frame 12, above the limit of 0"));
+    assert!(passed[1].to_string().contains("below the limit of 0.9"));
+    let unknown = Limits::parse("pears=0").expect_err("no such figure").to_string();
+    assert!(unknown.contains("pears") && unknown.contains("pairs, pairs_across"));
+    assert!(Limits::parse("pairs").is_err() && Limits::parse("pairs=few").is_err());
+    assert!(Limits::parse("").is_ok_and(|l| l.check(&figures).is_empty()));
+    let text = table(&[("lbs", &figures), ("dqs", &figures)]);
+    assert!(text.lines().any(|l| l.starts_with("stretch_max")) && text.contains("1 frames"));
+}
+
+#[test]
+fn arrays_of_another_length_are_refused_by_name() {
+    let (judge, rest, influences) = tube_judge();
+    let short = judge.frame(&still(&rest.positions[1..])).expect_err("one vertex short").to_string();
+    assert!(short.contains("positions has") && short.contains("vertices"));
+    let input =
+        JudgeInput { rest: &rest, part_of_vertex: &[], group_of_vertex: None, influences: &influences };
+    assert!(Judge::new(input).is_err_and(|e| e.to_string().starts_with("part_of_vertex")));
+}
