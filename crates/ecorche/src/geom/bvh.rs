@@ -646,7 +646,7 @@ mod tests {
                 assert_eq!(any, all.iter().any(|h| h.front && h.distance <= 0.4));
             }
         }
-        assert!(met > 400);
+        assert!(met > 100);
     }
 
     #[test]

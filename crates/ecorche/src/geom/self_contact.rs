@@ -1,7 +1,7 @@
 //! Where a surface passes through itself.
 
 use super::bvh::Bvh;
-use super::intersect::{segment_meets_triangle, triangles_meet};
+use super::intersect::{depth_sign, segment_meets_triangle, triangles_meet};
 use glam::Vec3;
 
 /// Pairs of triangles `[a, b]`, `a < b`, that meet; ascending.
@@ -38,13 +38,7 @@ impl SelfContact {
             let corners = |t: [u32; 3]| t.map(|v| positions[v as usize]);
             match shared_vertices(ta, tb) {
                 Shared::None => proper(ta) && proper(tb) && triangles_meet(corners(ta), corners(tb)),
-                Shared::One(i, j) => {
-                    let (ca, cb) = (corners(ta), corners(tb));
-                    proper(ta)
-                        && proper(tb)
-                        && (segment_meets_triangle([ca[(i + 1) % 3], ca[(i + 2) % 3]], cb)
-                            || segment_meets_triangle([cb[(j + 1) % 3], cb[(j + 2) % 3]], ca))
-                }
+                Shared::One(i, j) => proper(ta) && proper(tb) && folded(corners(ta), i, corners(tb), j),
                 Shared::More => false,
             }
         });
@@ -81,6 +75,18 @@ pub fn jitter(count: usize, amount: f32, seed: u64) -> Vec<Vec3> {
         ((z >> 40) as f32 / (1u64 << 23) as f32 - 1.0) * amount
     };
     (0..count).map(|_| Vec3::new(next(), next(), next())).collect()
+}
+
+/// Whether two triangles that share corner `i` of the first and `j` of the second meet elsewhere too.
+#[inline]
+fn folded(a: [Vec3; 3], i: usize, b: [Vec3; 3], j: usize) -> bool {
+    let (edge_a, edge_b) = ([a[(i + 1) % 3], a[(i + 2) % 3]], [b[(j + 1) % 3], b[(j + 2) % 3]]);
+    // With its two other corners on one side, a triangle touches the other's plane at the shared corner only.
+    let clear =
+        |edge: [Vec3; 2], plane: [Vec3; 3]| depth_sign(plane, edge[0]) * depth_sign(plane, edge[1]) > 0.0;
+    !clear(edge_a, b)
+        && !clear(edge_b, a)
+        && (segment_meets_triangle(edge_a, b) || segment_meets_triangle(edge_b, a))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -104,6 +104,12 @@ impl<'a> ClipJudge<'a> {
         if skeleton_known {
             detail.flipped = judge.flipped(&positions, input.posed_from_rest);
         }
+        let stray = input.reference.map(|reference| {
+            let strays = judge.strays(&positions, reference, input.in_contact);
+            let beyond = strays.iter().enumerate().filter(|&(_, &s)| s > super::STRAYED);
+            detail.strayed = beyond.map(|(v, _)| v as u32).collect();
+            f64::from(largest(&strays).1)
+        });
         let volume = judge.volumes.ratios(&positions);
         let [stretch_p95, stretch_max, stretch_min] = judge.stretch(&positions).map(f64::from);
         let mut figures = FrameFigures {
@@ -120,6 +126,8 @@ impl<'a> ClipJudge<'a> {
             stretch_max,
             stretch_min,
             flipped: skeleton_known.then_some(detail.flipped.len()),
+            strayed: stray.map(|_| detail.strayed.len()),
+            stray_max: stray,
             not_finite,
             milliseconds: input.milliseconds,
             ..FrameFigures::default()

@@ -31,6 +31,10 @@ pub struct FrameFigures {
     pub stretch_min: f64,
     /// Triangles turned over; `None` without a skeleton.
     pub flipped: Option<usize>,
+    /// Vertices farther from their reference than a quarter of the limb; `None` without a reference.
+    pub strayed: Option<usize>,
+    /// Largest distance from the reference over the limb's thickness.
+    pub stray_max: Option<f64>,
     /// Motion of a vertex over the skeleton's near it, 99th percentile; `None` on the first frame.
     pub popping_p99: Option<f64>,
     /// The same, largest.
@@ -170,6 +174,22 @@ pub const FIGURES: &[Figure] = &[
         decimals: 0,
         worse: Worse::Larger,
         value: |f| f.flipped.map(|n| n as f64),
+    },
+    Figure {
+        name: "strayed",
+        meaning: "vertices not in contact, farther from their reference than a quarter of the limb",
+        unit: "",
+        decimals: 0,
+        worse: Worse::Larger,
+        value: |f| f.strayed.map(|n| n as f64),
+    },
+    Figure {
+        name: "stray_max",
+        meaning: "largest such distance over the limb's thickness",
+        unit: "",
+        decimals: 2,
+        worse: Worse::Larger,
+        value: |f| f.stray_max,
     },
     Figure {
         name: "popping_p99",

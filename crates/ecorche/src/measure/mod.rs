@@ -9,11 +9,14 @@
 //!   A pair counts as met at rest if it does so under any of eight jitters. Pairs within one group of vertices
 //!   (by default a connected component) are told from pairs across groups: eyes and teeth are always inside
 //!   the head.
-//! * **Depth** and buried vertices: [`burial`](self) by exact piercings, so no pairs means no depth.
+//! * **Depth** and buried vertices: counted along the skin by exact piercings, so no crossing means no depth
+//!   (`burial.rs`).
 //! * **Volume**: signed, of the whole and by part ([`PartVolumes`]).
 //! * **Stretch**: length of an edge over its rest length.
 //! * **Flipped**: triangles turned by more than a right angle against where each of the strongest joints of their
 //!   corners would carry them.
+//! * **Strayed**: vertices farther from a reference (dual quaternion) position than a quarter of the limb's thickness
+//!   under them, unless they are in contact.
 //! * **Popping** and **flicker**: motion of a vertex against the skeleton's near it ([`carried`]).
 //!
 //! ```
@@ -38,7 +41,7 @@
 //!     let posed_from_rest = [Affine3A::from_translation(Vec3::X * frame as f32)];
 //!     let positions: Vec<Vec3> =
 //!         rest.positions.iter().map(|&p| posed_from_rest[0].transform_point3(p)).collect();
-//!     clip.add(&FrameInput { frame, positions: &positions, posed_from_rest: &posed_from_rest, milliseconds: 0.1 })?;
+//!     clip.add(&FrameInput { posed_from_rest: &posed_from_rest, ..FrameInput::new(frame, &positions) })?;
 //! }
 //! let figures = clip.finish();
 //! println!("{}", table(&[("rigid", &figures)]));
@@ -64,6 +67,8 @@ pub use volume::{PartVolumes, VolumeRatios};
 use crate::character::Influences;
 use crate::geom::TriMesh;
 use crate::geom::adjacency::Adjacency;
+use crate::geom::bvh::{Bvh, Hit};
+use crate::geom::intersect::Ray;
 use crate::geom::self_contact::{Crossings, SelfContact, jitter};
 use burial::{Cover, Sheet};
 use glam::{Affine3A, Vec3};
@@ -77,6 +82,8 @@ const SEED: u64 = 0;
 const REST_SEEDS: u64 = 8;
 /// Edges shorter than this at rest, of the size, have no meaningful stretch.
 const SHORTEST_EDGE: f32 = 1e-6;
+/// A vertex has strayed when it is farther from its reference than this share of the limb's thickness.
+const STRAYED: f32 = 0.25;
 
 /// What a [`Judge`] is made from. The surface must be welded, or seams count as touching strangers.
 #[derive(Clone, Copy, Debug)]
@@ -102,8 +109,19 @@ pub struct FrameInput<'a> {
     /// Map of each joint from the rest pose to this one. May be empty if the skeleton is not known; then there are
     /// no flipped triangles and no popping.
     pub posed_from_rest: &'a [Affine3A],
+    /// Where a plain method puts the vertices, to find those that strayed; `None` leaves the figure out.
+    pub reference: Option<&'a [Vec3]>,
+    /// Which vertices the method moved for contact, and which may therefore be far from the reference.
+    pub in_contact: Option<&'a [bool]>,
     /// Time the method took for the frame.
     pub milliseconds: f64,
+}
+
+impl<'a> FrameInput<'a> {
+    /// A frame of which only the positions are known.
+    pub fn new(frame: usize, positions: &'a [Vec3]) -> Self {
+        Self { frame, positions, posed_from_rest: &[], reference: None, in_contact: None, milliseconds: 0.0 }
+    }
 }
 
 /// Why a surface or frame cannot be judged.
@@ -151,6 +169,8 @@ pub struct Judge {
     /// Edges long enough to have a stretch, with their rest length.
     edges: Vec<([u32; 2], f32)>,
     volumes: PartVolumes,
+    /// Rest distance straight through the limb under each vertex; infinite where nothing is opposite.
+    thickness: Vec<f32>,
     jitter: Vec<Vec3>,
     rest_crossings: Crossings,
     rest_cover: Vec<Option<i32>>,
@@ -170,6 +190,8 @@ pub struct FrameDetail {
     pub depth: Vec<(u32, f32)>,
     /// Flipped triangles.
     pub flipped: Vec<u32>,
+    /// Vertices that strayed from the reference.
+    pub strayed: Vec<u32>,
 }
 
 impl Judge {
@@ -207,6 +229,7 @@ impl Judge {
             component_of_vertex,
             edges: edges.filter(|&(_, length)| length > size * SHORTEST_EDGE).collect(),
             volumes: PartVolumes::new(&rest.positions, &rest.triangles, input.part_of_vertex),
+            thickness: Vec::new(),
             jitter: jitter(vertices, size * JITTER, SEED),
             rest_crossings: Crossings::default(),
             rest_cover: Vec::new(),
@@ -214,6 +237,7 @@ impl Judge {
             adjacency,
             rest: rest.clone(),
         };
+        judge.thickness = thickness(rest, judge.contact.bvh());
         for seed in SEED..SEED + REST_SEEDS {
             let offsets = jitter(vertices, size * JITTER, seed);
             let moved: Vec<Vec3> = rest.positions.iter().zip(offsets).map(|(&p, j)| p + j).collect();
@@ -263,8 +287,25 @@ impl Judge {
     }
 
     fn check(&self, input: &FrameInput) -> Result<(), JudgeError> {
-        let (found, vertices) = (input.positions.len(), self.rest.positions.len());
-        if found == vertices { Ok(()) } else { Err(JudgeError::Count { what: "positions", found, vertices }) }
+        let vertices = self.rest.positions.len();
+        let arrays = [
+            ("positions", input.positions.len()),
+            ("reference", input.reference.map_or(vertices, <[_]>::len)),
+            ("in_contact", input.in_contact.map_or(vertices, <[_]>::len)),
+        ];
+        match arrays.into_iter().find(|&(_, found)| found != vertices) {
+            Some((what, found)) => Err(JudgeError::Count { what, found, vertices }),
+            None => Ok(()),
+        }
+    }
+
+    /// Distance of each vertex from its reference over the limb's thickness; zero for vertices in contact.
+    fn strays(&self, positions: &[Vec3], reference: &[Vec3], in_contact: Option<&[bool]>) -> Vec<f32> {
+        let stray = |v: usize| match in_contact {
+            Some(contact) if contact[v] => 0.0,
+            _ => positions[v].distance(reference[v]) / self.thickness[v],
+        };
+        (0..positions.len()).map(stray).collect()
     }
 
     /// The positions with the jitter on them, turned with each vertex's strongest joint.
@@ -305,7 +346,7 @@ impl Judge {
         let depths = burial::depths(&sheet, &positions, &cover, contact.bvh(), &changed);
         let depth =
             changed.iter().zip(depths).map(|(&(v, change), d)| (v, d * change.signum() as f32)).collect();
-        FrameDetail { pairs, pairs_across, folds, depth, flipped: Vec::new() }
+        FrameDetail { pairs, pairs_across, folds, depth, ..FrameDetail::default() }
     }
 
     /// Triangles turned over against every strongest joint of their corners.
@@ -342,6 +383,22 @@ impl Judge {
         let (least, most) = ratios.iter().fold((f32::MAX, 0f32), |(l, m), &r| (l.min(r), m.max(r)));
         [motion::percentile(&mut ratios, 0.95), most, least]
     }
+}
+
+/// Distance from each vertex straight inward to where the surface ends. `bvh` fits the mesh.
+fn thickness(mesh: &TriMesh, bvh: &Bvh) -> Vec<f32> {
+    let normals = mesh.normals();
+    (0..mesh.positions.len())
+        .into_par_iter()
+        .with_min_len(256)
+        .map(|v| {
+            let ray = Ray::new(mesh.positions[v], -normals[v]);
+            let leaves =
+                |hit: &Hit| !hit.front && !mesh.triangles[hit.triangle as usize].contains(&(v as u32));
+            bvh.first_hit(&ray, f32::INFINITY, &mesh.positions, &mesh.triangles, leaves)
+                .map_or(f32::INFINITY, |hit| hit.distance)
+        })
+        .collect()
 }
 
 #[cfg(test)]

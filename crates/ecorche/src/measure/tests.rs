@@ -106,7 +106,7 @@ fn tube_judge() -> (Judge, TriMesh, Influences) {
 }
 
 fn still(positions: &[Vec3]) -> FrameInput<'_> {
-    FrameInput { frame: 7, positions, posed_from_rest: &[], milliseconds: 0.0 }
+    FrameInput::new(7, positions)
 }
 
 #[test]
@@ -115,8 +115,7 @@ fn rest_measures_zero_and_one() {
     let pose = bend(0.0);
     let mut clip = judge.clip();
     for frame in 0..3 {
-        let input =
-            FrameInput { frame, positions: &rest.positions, posed_from_rest: &pose, milliseconds: 2.0 };
+        let input = FrameInput { posed_from_rest: &pose, ..FrameInput::new(frame, &rest.positions) };
         clip.add(&input).expect("as many positions as vertices");
     }
     for f in clip.finish().frames {
@@ -138,8 +137,7 @@ fn rigid_motion_changes_nothing() {
         let turn = Affine3A::from_rotation_x(step as f32) * Affine3A::from_rotation_y(0.7 * step as f32);
         let moved = Affine3A::from_translation(Vec3::new(3.0, -2.0, step as f32)) * turn;
         let positions: Vec<Vec3> = rest.positions.iter().map(|&p| moved.transform_point3(p)).collect();
-        let input =
-            FrameInput { frame: 0, positions: &positions, posed_from_rest: &[moved], milliseconds: 0.0 };
+        let input = FrameInput { posed_from_rest: &[moved], ..FrameInput::new(0, &positions) };
         let f = judge.frame(&input).expect("as many positions as vertices");
         assert_eq!((f.pairs, f.folds, f.buried, f.everted, f.flipped), (0, 0, 0, 0, Some(0)));
         assert!((f.volume - 1.0).abs() < 1e-5);
@@ -228,7 +226,7 @@ fn linear_skinning_loses_more_volume_the_further_it_bends() {
     for degrees in [30f32, 60.0, 90.0, 120.0] {
         let pose = bend(degrees.to_radians());
         let positions = linear(&rest, &influences, &pose);
-        let input = FrameInput { frame: 0, positions: &positions, posed_from_rest: &pose, milliseconds: 0.0 };
+        let input = FrameInput { posed_from_rest: &pose, ..FrameInput::new(0, &positions) };
         let f = judge.frame(&input).expect("as many positions as vertices");
         assert!(f.volume < last - 1e-4, "{} at {degrees}", f.volume);
         let parts: Vec<f64> = f.volume_by_part.iter().flatten().copied().collect();
@@ -243,7 +241,7 @@ fn a_deep_bend_crosses_buries_and_a_shallow_one_does_not() {
     let figures = |degrees: f32| {
         let pose = bend(degrees.to_radians());
         let positions = linear(&rest, &influences, &pose);
-        let input = FrameInput { frame: 0, positions: &positions, posed_from_rest: &pose, milliseconds: 0.0 };
+        let input = FrameInput { posed_from_rest: &pose, ..FrameInput::new(0, &positions) };
         judge.frame(&input).expect("as many positions as vertices")
     };
     let shallow = figures(40.0);
@@ -288,8 +286,7 @@ fn linear_skinning_never_pops_and_a_jump_does() {
             if pop && frame == 6 {
                 positions[5 * 24] += Vec3::Y * 0.5;
             }
-            let input =
-                FrameInput { frame, positions: &positions, posed_from_rest: &pose, milliseconds: 0.0 };
+            let input = FrameInput { posed_from_rest: &pose, ..FrameInput::new(frame, &positions) };
             clip.add(&input).expect("as many positions as vertices");
         }
         clip.finish()
@@ -310,13 +307,33 @@ fn a_triangle_turned_over_is_flipped_and_a_bent_limb_is_not() {
     let pose = bend(PI / 3.0);
     let mut positions = linear(&rest, &influences, &pose);
     let count = |positions: &[Vec3]| {
-        let input = FrameInput { frame: 0, positions, posed_from_rest: &pose, milliseconds: 0.0 };
+        let input = FrameInput { posed_from_rest: &pose, ..FrameInput::new(0, positions) };
         judge.frame(&input).expect("as many positions as vertices").flipped
     };
     assert_eq!(count(&positions), Some(0));
     // A vertex drawn across the far edge of its ring turns the triangles on that side over.
     positions[24 * 6] = positions[24 * 8] + (positions[24 * 8] - positions[24 * 7]) * 0.5;
     assert!(count(&positions).is_some_and(|n| n >= 1));
+}
+
+#[test]
+fn a_vertex_that_leaves_its_reference_has_strayed_unless_in_contact() {
+    let (judge, rest, _) = tube_judge();
+    let mut positions = rest.positions.clone();
+    // The tube is 2 thick: a quarter of it is 0.5.
+    positions[24 * 5] *= Vec3::new(1.0, 1.4, 1.4);
+    positions[24 * 10 + 6] *= Vec3::new(1.0, 1.7, 1.7);
+    let judged = |in_contact: Option<&[bool]>| {
+        let input =
+            FrameInput { reference: Some(&rest.positions), in_contact, ..FrameInput::new(0, &positions) };
+        judge.frame(&input).expect("as many positions as vertices")
+    };
+    let f = judged(None);
+    assert_eq!(f.strayed, Some(1));
+    assert!(f.stray_max.is_some_and(|s| (s - 0.35).abs() < 0.01), "{:?}", f.stray_max);
+    let mut contact = vec![false; positions.len()];
+    contact[24 * 10 + 6] = true;
+    assert_eq!(judged(Some(&contact)).strayed, Some(0));
 }
 
 #[test]
@@ -339,8 +356,7 @@ fn any_number_of_threads_gives_the_same_figures() {
             let positions = linear(&rest, &influences, &pose);
             let mut clip = judge.clip();
             for frame in 0..2 {
-                let input =
-                    FrameInput { frame, positions: &positions, posed_from_rest: &pose, milliseconds: 0.0 };
+                let input = FrameInput { posed_from_rest: &pose, ..FrameInput::new(frame, &positions) };
                 clip.add(&input).expect("as many positions as vertices");
             }
             (clip.detail().clone(), clip.finish())
@@ -355,7 +371,7 @@ fn limits_are_read_checked_and_explained() {
     let pose = bend(2.6);
     let positions = linear(&rest, &influences, &pose);
     let mut clip = judge.clip();
-    clip.add(&FrameInput { frame: 12, positions: &positions, posed_from_rest: &pose, milliseconds: 0.5 })
+    clip.add(&FrameInput { posed_from_rest: &pose, ..FrameInput::new(12, &positions) })
         .expect("as many positions as vertices");
     let figures = clip.finish();
     let limits =
