@@ -69,8 +69,16 @@ pub struct ClipJudge<'a> {
 struct Before {
     positions: Vec<Vec3>,
     posed_from_rest: Vec<Affine3A>,
-    /// Displacement from the frame before it.
-    moved: Option<Vec<Vec3>>,
+    motion: Option<Motion>,
+}
+
+/// How the vertices came to a frame.
+#[derive(Clone, Debug)]
+struct Motion {
+    /// Displacement from the frame before.
+    moved: Vec<Vec3>,
+    /// How far the skeleton carried skin near each vertex meanwhile.
+    allowed: Vec<f32>,
 }
 
 impl<'a> ClipJudge<'a> {
@@ -132,20 +140,20 @@ impl<'a> ClipJudge<'a> {
             milliseconds: input.milliseconds,
             ..FrameFigures::default()
         };
-        let moved = self.motion(&positions, input.posed_from_rest, &mut figures);
-        self.before = Some(Before { positions, posed_from_rest: input.posed_from_rest.to_vec(), moved });
+        let motion = self.motion(&positions, input.posed_from_rest, &mut figures);
+        self.before = Some(Before { positions, posed_from_rest: input.posed_from_rest.to_vec(), motion });
         self.detail = detail;
         self.frames.push(figures);
         Ok(&self.frames[self.frames.len() - 1])
     }
 
-    /// Popping and flicker against the frame before; returns the displacements.
+    /// Popping and flicker against the frame before.
     fn motion(
         &mut self,
         positions: &[Vec3],
         posed_from_rest: &[Affine3A],
         figures: &mut FrameFigures,
-    ) -> Option<Vec<Vec3>> {
+    ) -> Option<Motion> {
         let before = self.before.as_ref()?;
         if posed_from_rest.is_empty() || before.posed_from_rest.is_empty() {
             return None;
@@ -165,14 +173,16 @@ impl<'a> ClipJudge<'a> {
         figures.popping_vertex = vertex;
         figures.popping_max = Some(f64::from(largest));
         figures.popping_p99 = Some(f64::from(motion::percentile(&mut popping, 0.99)));
-        if let Some(earlier) = &before.moved {
-            let change = moved.iter().zip(earlier).map(|(&a, &b)| a.distance(b));
-            let mut flicker = motion::ratios(change, &allowed, judge.size);
+        if let Some(earlier) = &before.motion {
+            let change = moved.iter().zip(&earlier.moved).map(|(&a, &b)| a.distance(b));
+            // Of both steps the longer, or a limb that comes to rest would seem to flicker.
+            let longer: Vec<f32> = allowed.iter().zip(&earlier.allowed).map(|(&a, &b)| a.max(b)).collect();
+            let mut flicker = motion::ratios(change, &longer, judge.size);
             self.flicker.add(&flicker);
             figures.flicker_max = Some(f64::from(self::largest(&flicker).1));
             figures.flicker_p99 = Some(f64::from(motion::percentile(&mut flicker, 0.99)));
         }
-        Some(moved)
+        Some(Motion { moved, allowed })
     }
 
     /// What the last frame's crossings are.

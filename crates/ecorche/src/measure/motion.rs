@@ -6,9 +6,10 @@
 //! rest). *Popping* is how far it does move over that length. Linear skinning is an average of its joints'
 //! motions and so never exceeds 1; a vertex that switches between two answers does.
 //!
-//! *Flicker* is the change of that motion from frame to frame (the second difference) over the same length. It
-//! finds a vertex that trembles on a limb in fast motion, which popping hides. A smooth motion has a few tenths
-//! at 30 frames a second, contact that sets in up to 1, a vertex that jumps back and forth 2 and more.
+//! *Flicker* is the change of that motion from frame to frame (the second difference) over the longer of the two
+//! lengths. It finds a vertex that trembles on a limb in fast motion, which popping hides. A smooth motion has a few
+//! tenths at 30 frames a second, contact that sets in up to 1, linear skinning never more than 2, a vertex that
+//! jumps back and forth any number.
 //!
 //! Where the skeleton stands still the length is 1e-5 of the size instead.
 
