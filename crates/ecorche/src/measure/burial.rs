@@ -24,7 +24,7 @@
 use crate::geom::adjacency::Lists;
 use crate::geom::bvh::Bvh;
 use crate::geom::intersect::{Ray, edge_pierces};
-use crate::geom::mesh::accumulate_normals;
+use crate::geom::mesh::corner_normals;
 use crate::geom::self_contact::Crossings;
 use glam::Vec3;
 use rayon::prelude::*;
@@ -184,27 +184,21 @@ fn seeds(sheet: &Sheet, positions: &[Vec3], bvh: &Bvh, crossed_ring: &[bool]) ->
                     && sheet.group_of_vertex[first] == sheet.group_of_vertex[v as usize]
             });
             let outside: i32 = foreign.map(|hit| if hit.front { -1 } else { 1 }).sum();
-            let ring: Vec<[u32; 3]> = sheet
-                .triangles_of_vertex
-                .get(v as usize)
-                .iter()
-                .map(|&t| sheet.triangles[t as usize])
-                .collect();
             // An outermost vertex whose normal points inward belongs to a skin turned inside out.
-            let inside_out = vertex_normal(positions, &ring, v).x > 0.0;
+            let inside_out = vertex_normal(sheet, positions, v).x > 0.0;
             (v, outside - i32::from(inside_out))
         })
         .collect()
 }
 
-/// Normal of `v` from the triangles around it, not normalised.
-fn vertex_normal(positions: &[Vec3], ring: &[[u32; 3]], v: u32) -> Vec3 {
-    let local: Vec<[u32; 3]> = (0..ring.len() as u32).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
-    let corners: Vec<Vec3> = ring.iter().flatten().map(|&w| positions[w as usize]).collect();
-    let mut normals = vec![Vec3::ZERO; corners.len()];
-    accumulate_normals(&corners, &local, &mut normals);
-    let of_v = ring.iter().flatten().zip(&normals).filter(|&(&w, _)| w == v);
-    of_v.map(|(_, &n)| n).sum()
+/// Normal of `v`, the triangles around it weighted by their angle there; not normalised.
+fn vertex_normal(sheet: &Sheet, positions: &[Vec3], v: u32) -> Vec3 {
+    let weighted = |&t: &u32| {
+        let triangle = sheet.triangles[t as usize];
+        let corner = triangle.iter().position(|&w| w == v).unwrap_or(0);
+        corner_normals(triangle.map(|w| positions[w as usize]))[corner]
+    };
+    sheet.triangles_of_vertex.get(v as usize).iter().map(weighted).sum()
 }
 
 /// Depth of each listed vertex, metres; `change` is its cover less that at rest.
@@ -220,13 +214,7 @@ pub(super) fn depths(
         .with_min_len(16)
         .map(|&(v, change)| {
             let here = positions[v as usize];
-            let ring: Vec<[u32; 3]> = sheet
-                .triangles_of_vertex
-                .get(v as usize)
-                .iter()
-                .map(|&t| sheet.triangles[t as usize])
-                .collect();
-            let normal = vertex_normal(positions, &ring, v);
+            let normal = vertex_normal(sheet, positions, v);
             let (group, region) = (sheet.group_of_vertex[v as usize], cover.region[v as usize]);
             let opposed = |t: u32, on: Vec3| {
                 let triangle = sheet.triangles[t as usize];

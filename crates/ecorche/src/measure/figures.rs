@@ -21,7 +21,7 @@ pub struct FrameFigures {
     pub depth: f64,
     /// Volume of the whole over rest.
     pub volume: f64,
-    /// Volume of each part over rest; `None` for parts too small to tell.
+    /// Volume of each part over rest; `None` for patches and tiny parts.
     pub volume_by_part: Vec<Option<f64>>,
     /// Edge length over rest, 95th percentile.
     pub stretch_p95: f64,

@@ -82,6 +82,8 @@ const SEED: u64 = 0;
 const REST_SEEDS: u64 = 8;
 /// Edges shorter than this at rest, of the size, have no meaningful stretch.
 const SHORTEST_EDGE: f32 = 1e-6;
+/// Part numbers from here on are mistakes.
+const MOST_PARTS: u32 = 1 << 20;
 /// A vertex has strayed when it is farther from its reference than this share of the limb's thickness.
 const STRAYED: f32 = 0.25;
 
@@ -149,6 +151,14 @@ pub enum JudgeError {
         /// Vertices of the rest surface.
         vertices: usize,
     },
+    /// A part number that no skeleton has.
+    #[error("vertex {vertex} is of part {part}; number the parts from 0, below {MOST_PARTS}")]
+    Part {
+        /// The first such vertex.
+        vertex: usize,
+        /// Its part.
+        part: u32,
+    },
     /// A rest position is not a number.
     #[error("vertex {vertex} of the rest surface is not finite; repair the rest pose before judging")]
     NotFinite {
@@ -211,6 +221,9 @@ impl Judge {
             if let Some(&vertex) = t.iter().find(|&&v| v as usize >= vertices) {
                 return Err(JudgeError::Vertex { triangle, vertex, vertices });
             }
+        }
+        if let Some(vertex) = input.part_of_vertex.iter().position(|&part| part >= MOST_PARTS) {
+            return Err(JudgeError::Part { vertex, part: input.part_of_vertex[vertex] });
         }
         if let Some(vertex) = rest.positions.iter().position(|p| !p.is_finite()) {
             return Err(JudgeError::NotFinite { vertex });

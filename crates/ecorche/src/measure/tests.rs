@@ -276,6 +276,15 @@ fn the_parts_of_a_tube_sum_to_the_whole() {
 }
 
 #[test]
+fn a_patch_has_no_volume_of_its_own() {
+    let (rest, _, _) = tube();
+    // A strip along the top half of the tube, and the rest of it.
+    let strip: Vec<u32> = rest.positions.iter().map(|p| u32::from(p.y > 0.8 && p.x.abs() < 2.0)).collect();
+    let ratios = PartVolumes::new(&rest.positions, &rest.triangles, &strip).ratios(&rest.positions);
+    assert_eq!((ratios.whole, ratios.parts), (1.0, vec![Some(1.0), None]));
+}
+
+#[test]
 fn linear_skinning_never_pops_and_a_jump_does() {
     let (judge, rest, influences) = tube_judge();
     let run = |pop: bool| {
@@ -396,4 +405,6 @@ fn arrays_of_another_length_are_refused_by_name() {
     let input =
         JudgeInput { rest: &rest, part_of_vertex: &[], group_of_vertex: None, influences: &influences };
     assert!(Judge::new(input).is_err_and(|e| e.to_string().starts_with("part_of_vertex")));
+    let absurd = vec![u32::MAX; rest.positions.len()];
+    assert!(Judge::new(JudgeInput { part_of_vertex: &absurd, ..input }).is_err());
 }

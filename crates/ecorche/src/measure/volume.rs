@@ -6,6 +6,10 @@
 //! rim share the lid, so that nothing is counted twice. Where three or more parts meet in one rim their lids
 //! differ, and the parts sum to the whole only about.
 //!
+//! A part that is more a patch than a body (a shoulder blade, a strip of palm) has no volume to speak of: what its
+//! lids enclose is chance. Parts whose lids are larger than 0.7 of their skin are left out, as are tiny ones. A tube
+//! must be about 1.5 radii long to count; a flat patch has lids as large as its skin.
+//!
 //! Holes of the surface itself get the same lids. Signed volume counts what lies inside twice over twice:
 //! a limb that sinks into another loses nothing by this figure.
 
@@ -21,6 +25,12 @@ struct Lid {
     vertices: Vec<u32>,
 }
 
+impl Lid {
+    fn middle(&self, at: impl Fn(u32) -> DVec3) -> DVec3 {
+        self.vertices.iter().map(|&v| at(v)).sum::<DVec3>() / self.vertices.len() as f64
+    }
+}
+
 /// A part's own triangles and lids.
 #[derive(Clone, Debug, Default)]
 struct Body {
@@ -34,6 +44,18 @@ impl Body {
         Self { triangles, lids }
     }
 
+    /// Area of the lids over that of the triangles.
+    fn openness(&self, positions: &[Vec3]) -> f64 {
+        let at = |v: u32| positions[v as usize].as_dvec3();
+        let area = |a: DVec3, b: DVec3, c: DVec3| (b - a).cross(c - a).length();
+        let skin: f64 = self.triangles.iter().map(|t| area(at(t[0]), at(t[1]), at(t[2]))).sum();
+        let lid_area = |lid: &Lid| -> f64 {
+            let middle = lid.middle(at);
+            lid.edges.iter().map(|e| area(at(e[0]), at(e[1]), middle)).sum()
+        };
+        self.lids.iter().map(lid_area).sum::<f64>() / skin
+    }
+
     fn volume(&self, positions: &[Vec3]) -> f64 {
         let Some(first) = self.triangles.first() else { return 0.0 };
         // Near the body, or the rounding of far-away characters would show.
@@ -41,7 +63,7 @@ impl Body {
         let at = |v: u32| positions[v as usize].as_dvec3() - origin;
         let mut six_times: f64 = self.triangles.iter().map(|t| at(t[0]).dot(at(t[1]).cross(at(t[2])))).sum();
         for lid in &self.lids {
-            let middle = lid.vertices.iter().map(|&v| at(v)).sum::<DVec3>() / lid.vertices.len() as f64;
+            let middle = lid.middle(at);
             six_times += lid.edges.iter().map(|e| at(e[0]).dot(at(e[1]).cross(middle))).sum::<f64>();
         }
         six_times / 6.0
@@ -54,15 +76,21 @@ pub struct PartVolumes {
     whole: Body,
     parts: Vec<Body>,
     rest_whole: f64,
-    rest_parts: Vec<f64>,
+    /// `None` for parts without a volume to speak of.
+    rest_parts: Vec<Option<f64>>,
 }
+
+/// A part with larger lids, of its skin, is a patch.
+const PATCH: f64 = 0.7;
+/// A part with less of the whole volume is too small to tell.
+const TINY: f64 = 1e-3;
 
 /// Volumes of one pose against rest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VolumeRatios {
     /// Whole volume over its rest volume; 1 for a surface that holds none at rest.
     pub whole: f64,
-    /// The same for each part; `None` for a part that holds less than a thousandth of the whole at rest.
+    /// The same for each part; `None` for a part that has no volume to speak of.
     pub parts: Vec<Option<f64>>,
 }
 
@@ -77,7 +105,11 @@ impl PartVolumes {
         let whole = Body::new(triangles.to_vec());
         let parts: Vec<Body> = by_part.into_iter().map(Body::new).collect();
         let rest_whole = whole.volume(positions);
-        let rest_parts = parts.iter().map(|p| p.volume(positions)).collect();
+        let rest_parts = parts.iter().map(|part| {
+            let volume = part.volume(positions);
+            (volume.abs() > rest_whole.abs() * TINY && part.openness(positions) <= PATCH).then_some(volume)
+        });
+        let rest_parts = rest_parts.collect();
         Self { whole, parts, rest_whole, rest_parts }
     }
 
@@ -88,13 +120,10 @@ impl PartVolumes {
 
     /// Compares a pose with rest.
     pub fn ratios(&self, positions: &[Vec3]) -> VolumeRatios {
-        let least = self.rest_whole.abs() * 1e-3;
-        let parts =
-            self.parts.iter().zip(&self.rest_parts).map(|(body, &rest)| {
-                (rest.abs() > least && least > 0.0).then(|| body.volume(positions) / rest)
-            });
+        let parts = self.parts.iter().zip(&self.rest_parts);
+        let parts = parts.map(|(body, rest)| rest.map(|rest| body.volume(positions) / rest)).collect();
         let whole = if self.rest_whole == 0.0 { 1.0 } else { self.whole.volume(positions) / self.rest_whole };
-        VolumeRatios { whole, parts: parts.collect() }
+        VolumeRatios { whole, parts }
     }
 }
 
