@@ -23,7 +23,7 @@ pub(super) fn add_clips(
     slots: &MorphSlots,
     memory_limit: usize,
     raw: &mut RawCharacter,
-) -> Result<(), ufbx::Error> {
+) -> Result<(), Box<ufbx::Error>> {
     let mut budget = memory_limit;
     for stack in &scene.anim_stacks {
         let baked = ufbx::bake_anim(scene, &stack.anim, bake_options(scene, budget))?;
@@ -61,12 +61,12 @@ fn clip(
     let mut tracks = Vec::new();
     for node in &baked.nodes {
         let Some(joint) = index_of_node.get(node.typed_id as usize).copied().flatten() else { continue };
-        let moved = vector_keys(&node.translation_keys, node.constant_translation, |v| vec3(v));
+        let moved = vector_keys(&node.translation_keys, node.constant_translation, vec3);
         tracks.extend(track(moved, |values| RawChannel::Translation(joint, values)));
         let keys = node.rotation_keys.iter().map(|k| (k.time, quat(k.value)));
         let turned = separate_steps(keys, node.constant_rotation);
         tracks.extend(track(turned, |values| RawChannel::Rotation(joint, values)));
-        let scaled = vector_keys(&node.scale_keys, node.constant_scale, |v| vec3(v));
+        let scaled = vector_keys(&node.scale_keys, node.constant_scale, vec3);
         tracks.extend(track(scaled, |values| RawChannel::Scale(joint, values)));
     }
     for element in &baked.elements {
