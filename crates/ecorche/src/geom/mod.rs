@@ -5,6 +5,7 @@ pub mod bvh;
 pub mod intersect;
 pub mod laplacian;
 pub mod mesh;
+pub mod self_contact;
 pub mod shading;
 pub mod weld;
 
@@ -12,5 +13,6 @@ pub use adjacency::Adjacency;
 pub use bvh::Bvh;
 pub use laplacian::Laplacian;
 pub use mesh::TriMesh;
+pub use self_contact::SelfContact;
 pub use shading::Shading;
 pub use weld::Weld;

@@ -1,0 +1,196 @@
+//! Where a surface passes through itself.
+
+use super::bvh::Bvh;
+use super::intersect::{depth_sign, segment_meets_triangle, triangles_meet};
+use glam::Vec3;
+
+/// Pairs of triangles `[a, b]`, `a < b`, that meet; ascending.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Crossings {
+    /// Pairs without a shared vertex.
+    pub pairs: Vec<[u32; 2]>,
+    /// Pairs with one shared vertex that meet elsewhere too: a fold within one ring of triangles.
+    pub folds: Vec<[u32; 2]>,
+}
+
+/// Finds the triangles of a surface that meet each other; made once per surface, asked for every frame.
+///
+/// The answer is exact for the positions given. Neighbours over an edge are never reported. The surface must be
+/// welded, or the two sides of every texture seam are strangers that touch.
+#[derive(Clone, Debug)]
+pub struct SelfContact {
+    triangles: Vec<[u32; 3]>,
+    bvh: Bvh,
+}
+
+impl SelfContact {
+    /// Prepares the search; `positions` should be a typical pose, such as the rest pose.
+    pub fn new(positions: &[Vec3], triangles: &[[u32; 3]]) -> Self {
+        Self { triangles: triangles.to_vec(), bvh: Bvh::over_triangles(positions, triangles) }
+    }
+
+    /// The triangles that meet when the vertices are at `positions`.
+    pub fn find(&mut self, positions: &[Vec3]) -> Crossings {
+        self.bvh.refit_triangles(positions, &self.triangles);
+        let triangles = &self.triangles;
+        let found = self.bvh.self_pairs(|a, b| {
+            let (ta, tb) = (triangles[a as usize], triangles[b as usize]);
+            let corners = |t: [u32; 3]| t.map(|v| positions[v as usize]);
+            match shared_vertices(ta, tb) {
+                Shared::None => proper(ta) && proper(tb) && triangles_meet(corners(ta), corners(tb)),
+                Shared::One(i, j) => proper(ta) && proper(tb) && folded(corners(ta), i, corners(tb), j),
+                Shared::More => false,
+            }
+        });
+        let (pairs, folds) = found.into_iter().partition(|&[a, b]| {
+            shared_vertices(triangles[a as usize], triangles[b as usize]) == Shared::None
+        });
+        Crossings { pairs, folds }
+    }
+
+    /// The tree as left by the last [`SelfContact::find`], for other questions about the same positions.
+    pub fn bvh(&self) -> &Bvh {
+        &self.bvh
+    }
+
+    /// The triangles, as given.
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.triangles
+    }
+}
+
+/// A fixed pseudo-random offset for each of `count` vertices, at most `amount` along each axis.
+///
+/// Mirrored or flat surfaces hold triangles that touch without crossing; moved by such offsets (1e-5 of the
+/// size is usual) they either cross or stay apart, and the count no longer hangs on coincidence.
+pub fn jitter(count: usize, amount: f32, seed: u64) -> Vec<Vec3> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(0x2545_F491_4F6C_DD1D);
+    let mut next = || {
+        // splitmix64
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^= z >> 31;
+        ((z >> 40) as f32 / (1u64 << 23) as f32 - 1.0) * amount
+    };
+    (0..count).map(|_| Vec3::new(next(), next(), next())).collect()
+}
+
+/// Whether two triangles that share corner `i` of the first and `j` of the second meet elsewhere too.
+#[inline]
+fn folded(a: [Vec3; 3], i: usize, b: [Vec3; 3], j: usize) -> bool {
+    let (edge_a, edge_b) = ([a[(i + 1) % 3], a[(i + 2) % 3]], [b[(j + 1) % 3], b[(j + 2) % 3]]);
+    // With its two other corners on one side, a triangle touches the other's plane at the shared corner only.
+    let clear =
+        |edge: [Vec3; 2], plane: [Vec3; 3]| depth_sign(plane, edge[0]) * depth_sign(plane, edge[1]) > 0.0;
+    !clear(edge_a, b)
+        && !clear(edge_b, a)
+        && (segment_meets_triangle(edge_a, b) || segment_meets_triangle(edge_b, a))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Shared {
+    None,
+    /// The corner of each triangle that is the shared vertex.
+    One(usize, usize),
+    More,
+}
+
+#[inline]
+fn shared_vertices(a: [u32; 3], b: [u32; 3]) -> Shared {
+    let mut shared = Shared::None;
+    for i in 0..3 {
+        for j in 0..3 {
+            if a[i] == b[j] {
+                if shared != Shared::None {
+                    return Shared::More;
+                }
+                shared = Shared::One(i, j);
+            }
+        }
+    }
+    shared
+}
+
+/// Whether the three vertices differ.
+#[inline]
+fn proper(t: [u32; 3]) -> bool {
+    t[0] != t[1] && t[1] != t[2] && t[2] != t[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one_by_one(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<[u32; 2]> {
+        let n = triangles.len();
+        let corners = |t: usize| triangles[t].map(|v| positions[v as usize]);
+        (0..n)
+            .flat_map(|i| (i + 1..n).map(move |j| (i, j)))
+            .filter(|&(i, j)| shared_vertices(triangles[i], triangles[j]) == Shared::None)
+            .filter(|&(i, j)| triangles_meet(corners(i), corners(j)))
+            .map(|(i, j)| [i as u32, j as u32])
+            .collect()
+    }
+
+    /// A square sheet of `n` by `n` cells.
+    fn sheet(n: u32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
+        let at = |i: u32, j: u32| i * (n + 1) + j;
+        let step = 1.0 / n as f32;
+        let positions =
+            (0..=n).flat_map(|i| (0..=n).map(move |j| Vec3::new(i as f32, j as f32, 0.0) * step)).collect();
+        let triangles = (0..n)
+            .flat_map(|i| (0..n).map(move |j| (i, j)))
+            .flat_map(|(i, j)| {
+                let (a, b, c, d) = (at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1));
+                [[a, b, c], [a, c, d]]
+            })
+            .collect();
+        (positions, triangles)
+    }
+
+    #[test]
+    fn crumpled_sheets_give_what_a_search_through_all_pairs_gives() {
+        let (flat, triangles) = sheet(14);
+        for (amount, seed) in [(0.02, 1), (0.1, 2), (0.4, 3)] {
+            let crumpled: Vec<Vec3> =
+                flat.iter().zip(jitter(flat.len(), amount, seed)).map(|(&p, j)| p + j).collect();
+            let found = SelfContact::new(&flat, &triangles).find(&crumpled);
+            assert_eq!(found.pairs, one_by_one(&crumpled, &triangles));
+            assert!(amount < 0.1 || !found.pairs.is_empty());
+        }
+    }
+
+    #[test]
+    fn mirrored_and_flat_folded_sheets_give_what_a_search_through_all_pairs_gives() {
+        let (flat, triangles) = sheet(8);
+        // Folded shut along the middle: every triangle lies on its mirror image, in one plane, vertex on vertex.
+        let shut: Vec<Vec3> = flat.iter().map(|p| Vec3::new((p.x - 0.5).abs(), p.y, 0.0)).collect();
+        // A roof that passes through its own mirror image.
+        let crossed: Vec<Vec3> = flat
+            .iter()
+            .map(|p| Vec3::new((p.x - 0.5).abs(), p.y, (p.x - 0.5) * ((p.x - 0.5).abs() - 0.3)))
+            .collect();
+        for positions in [shut, crossed] {
+            let found = SelfContact::new(&flat, &triangles).find(&positions);
+            assert_eq!(found.pairs, one_by_one(&positions, &triangles));
+            assert!(!found.pairs.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_sheet_bent_over_its_middle_line_touches_only_at_shared_vertices() {
+        let (flat, triangles) = sheet(8);
+        let roof: Vec<Vec3> =
+            flat.iter().map(|p| Vec3::new((p.x - 0.5).abs(), p.y, (p.x - 0.5) * 0.2)).collect();
+        assert_eq!(SelfContact::new(&flat, &triangles).find(&roof), Crossings::default());
+    }
+
+    #[test]
+    fn a_fold_within_one_ring_is_told_from_a_pair_of_strangers() {
+        let positions = [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::new(0.3, 0.3, -1.0), Vec3::new(0.3, 0.3, 1.0)];
+        let found = SelfContact::new(&positions, &[[0, 1, 2], [0, 3, 4]]).find(&positions);
+        assert_eq!((found.pairs.len(), found.folds.len()), (0, 1));
+    }
+}
