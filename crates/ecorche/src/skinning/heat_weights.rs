@@ -283,8 +283,15 @@ fn bones(
         let reach = hit.filter(|h| !h.front).map_or(0.0, |h| (LEAF_DEPTH * h.distance).min(1.0));
         segments[joint].push([at, at + along * reach]);
     }
-    let owned = |&joint: &usize| !segments[joint].is_empty() && segments[joint].iter().flatten().all(|p| p.is_finite());
-    joints.iter().copied().filter(owned).map(|joint| Bone { joint, segments: segments[joint].clone() }).collect()
+    let owned = |&joint: &usize| {
+        !segments[joint].is_empty() && segments[joint].iter().flatten().all(|p| p.is_finite())
+    };
+    joints
+        .iter()
+        .copied()
+        .filter(owned)
+        .map(|joint| Bone { joint, segments: segments[joint].clone() })
+        .collect()
 }
 
 /// The point of the bone nearest to `p`, and its distance.
@@ -295,7 +302,10 @@ fn nearest_on_bone(bone: &Bone, p: Vec3) -> (Vec3, f32) {
         let nearest = a + along * s;
         (nearest, nearest.distance(p))
     };
-    bone.segments.iter().map(on_segment).fold((Vec3::ZERO, f32::MAX), |best, next| if next.1 < best.1 { next } else { best })
+    bone.segments
+        .iter()
+        .map(on_segment)
+        .fold((Vec3::ZERO, f32::MAX), |best, next| if next.1 < best.1 { next } else { best })
 }
 
 /// The bones that heat one vertex; none where none is seen.
@@ -410,7 +420,9 @@ fn surface_weights(
         let vertices = heated.iter().filter(|h| !**h).count();
         repairs.push(Repair::new(
             &subject,
-            format!("automatic weights: {followers} components ({vertices} vertices) see no bone from the inside"),
+            format!(
+                "automatic weights: {followers} components ({vertices} vertices) see no bone from the inside"
+            ),
             "they follow the nearest skin that does",
         ));
     }
@@ -597,4 +609,180 @@ fn prune(list: &mut Vec<(u32, f32)>, settings: &HeatSettings) {
     list.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let enough = list.iter().take_while(|(_, w)| *w >= settings.least_weight).count();
     list.truncate(enough.min(settings.most_influences).max(1));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{chain, mesh, tube};
+    use super::super::{Method, Skinner, Workspace};
+    use super::*;
+    use crate::character::{Joint, Morph};
+    use crate::math::Transform;
+
+    /// A tube of radius 1 and height 12 around joints at heights 0.5, 6 and 11.5.
+    fn limb() -> (Mesh, Skeleton) {
+        let (positions, triangles) = tube(0.0, 12.0, 48, 16);
+        (mesh(positions, triangles), chain(&[0.5, 6.0, 11.5]))
+    }
+
+    fn solve(mesh: &Mesh, skeleton: &Skeleton) -> HeatWeights {
+        heat_weights(mesh, skeleton, &HeatSettings::default()).expect("weights")
+    }
+
+    fn weight(found: &HeatWeights, v: usize, joint: usize) -> f32 {
+        found.influences.of(v).filter(|&(slot, _)| found.joints[slot as usize] == joint).map(|(_, w)| w).sum()
+    }
+
+    #[test]
+    fn a_straight_limb_goes_over_smoothly_and_evenly_at_its_joint() {
+        let (mesh, skeleton) = limb();
+        let found = solve(&mesh, &skeleton);
+        assert!(found.influences.len() == mesh.positions.len());
+        for v in 0..mesh.positions.len() {
+            let y = mesh.positions[v].y;
+            let lower = weight(&found, v, 0);
+            assert!((found.influences.of(v).map(|(_, w)| w).sum::<f32>() - 1.0).abs() < 1e-5);
+            assert!(y > 3.0 || lower > 0.9, "{y}: {lower}");
+            assert!(y < 9.0 || lower < 0.1, "{y}: {lower}");
+            assert!(y != 6.0 || (lower - 0.5).abs() < 0.02, "{y}: {lower}");
+        }
+        let column: Vec<f32> = (0..=48).map(|ring| weight(&found, ring * 16, 0)).collect();
+        assert!(column.windows(2).all(|w| w[1] <= w[0] + 1e-4), "{column:?}");
+    }
+
+    #[test]
+    fn weights_do_not_depend_on_the_unit() {
+        let (mesh, skeleton) = limb();
+        let plain = solve(&mesh, &skeleton);
+        for scale in [0.001f32, 100.0] {
+            let (mut mesh, mut skeleton) = limb();
+            mesh.positions.iter_mut().for_each(|p| *p *= scale);
+            skeleton.joints.iter_mut().for_each(|j| j.rest.translation *= scale);
+            let scaled = solve(&mesh, &skeleton);
+            for v in 0..mesh.positions.len() {
+                assert!((weight(&plain, v, 1) - weight(&scaled, v, 1)).abs() < 1e-3, "{scale}");
+            }
+        }
+    }
+
+    #[test]
+    fn heat_does_not_jump_to_a_limb_that_is_near_but_not_seen() {
+        // Two fingers whose skins nearly touch, the second one's bones nearer to the first one's skin
+        // than its own far bone is.
+        let (mut positions, mut triangles) = tube(0.0, 6.0, 24, 16);
+        let count = positions.len() as u32;
+        positions.extend(positions.clone().into_iter().map(|p| p + Vec3::X * 2.05));
+        triangles.extend(triangles.clone().into_iter().map(|t| t.map(|v| v + count)));
+        let mesh = mesh(positions, triangles);
+        let mut skeleton = chain(&[0.5, 5.5]);
+        skeleton.joints[0].rest.translation.x = -0.9;
+        let aside = |name: &str, parent, at: Vec3| Joint {
+            name: name.into(),
+            parent,
+            rest: Transform { translation: at, ..Transform::IDENTITY },
+            in_skin: true,
+        };
+        skeleton.joints.push(aside("second", None, Vec3::new(2.05, 0.5, 0.0)));
+        skeleton.joints.push(aside("second tip", Some(2), Vec3::Y * 5.0));
+        let found = solve(&mesh, &skeleton);
+        for v in 0..mesh.positions.len() {
+            let of_first = weight(&found, v, 0) + weight(&found, v, 1);
+            assert!((of_first - if v < count as usize { 1.0 } else { 0.0 }).abs() < 1e-4, "{v}: {of_first}");
+        }
+    }
+
+    #[test]
+    fn an_eye_follows_the_skin_around_it_in_one_piece() {
+        let (mut positions, mut triangles) = tube(0.0, 12.0, 48, 16);
+        let body = positions.len();
+        let (eye, eye_triangles) = tube(-0.5, 0.5, 2, 8);
+        positions.extend(eye.iter().map(|&p| p * 0.2 + Vec3::new(0.75, 6.5, 0.0)));
+        triangles.extend(eye_triangles.iter().map(|t| t.map(|v| v + body as u32)));
+        let mesh = mesh(positions, triangles);
+        let found = solve(&mesh, &chain(&[0.5, 6.0, 11.5]));
+        let first: Vec<_> = found.influences.of(body).collect();
+        assert!(first.len() > 1);
+        for v in body..mesh.positions.len() {
+            assert_eq!(found.influences.of(v).collect::<Vec<_>>(), first);
+        }
+        assert!(
+            found.repairs.iter().any(|r| r.problem.contains("1 components (26 vertices)")),
+            "{:?}",
+            found.repairs
+        );
+    }
+
+    #[test]
+    fn broken_surfaces_get_weights_too() {
+        let (positions, triangles) = tube(0.0, 12.0, 24, 8);
+        let skeleton = chain(&[0.5, 6.0, 11.5]);
+        let wall = triangles.len() - 16;
+        let inside_out: Vec<[u32; 3]> = triangles.iter().map(|t| [t[0], t[2], t[1]]).collect();
+        let open = triangles[..wall].to_vec();
+        let open_inside_out = inside_out[..wall].to_vec();
+        // A flap on an inner edge, a triangle without area, and vertices without triangles.
+        let mut ragged = triangles.clone();
+        ragged.extend([[8, 16, 40], [3, 3, 4], [5, 5, 5], [10, 11, 12]]);
+        let all = [triangles, inside_out, open, open_inside_out, ragged, Vec::new()];
+        for (case, triangles) in all.into_iter().enumerate() {
+            let mesh = mesh(positions.clone(), triangles);
+            let found = solve(&mesh, &skeleton);
+            for v in 0..mesh.positions.len() {
+                let y = mesh.positions[v].y;
+                let lower = weight(&found, v, 0);
+                assert!(y > 2.0 || lower > 0.7, "{case} {y}: {lower}");
+                assert!(y < 10.0 || lower < 0.3, "{case} {y}: {lower}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_weightless_character_becomes_a_skinned_one_that_rests_where_it_was() {
+        let (mut body, mut skeleton) = limb();
+        skeleton.joints.iter_mut().for_each(|j| j.in_skin = false);
+        skeleton.joints.push(Joint {
+            name: "carrier".into(),
+            parent: None,
+            rest: Transform { scale: Vec3::splat(2.0), ..Transform::IDENTITY },
+            in_skin: false,
+        });
+        body.joint = 3;
+        body.positions.iter_mut().for_each(|p| *p *= 0.5);
+        body.morphs.push(Morph { name: "m".into(), vertices: vec![0], offsets: vec![Vec3::X], weight: 0.0 });
+        let (positions, triangles) = tube(0.0, 1.0, 2, 5);
+        let mut sword = mesh(positions, triangles);
+        sword.joint = 2;
+        let mut character = Character { skeleton, meshes: vec![body, sword], ..Character::default() };
+        assert_eq!(weightless_meshes(&character), [0]);
+        give_weights(&mut character, &[0], &HeatSettings::default()).expect("weights");
+        let body = &character.meshes[0];
+        assert_eq!(body.morphs[0].offsets, [Vec3::X * 2.0]);
+        let mut out = vec![Vec3::ZERO; body.positions.len()];
+        let world = Pose::rest(&character).world(&character.skeleton);
+        Skinner::new(body, Method::Linear).skin(&world, &body.positions, &mut out, &mut Workspace::default());
+        let (expected, _) = tube(0.0, 12.0, 48, 16);
+        assert!(out.iter().zip(expected).all(|(a, b)| a.distance(b) < 1e-5));
+        assert!(character.meshes[1].skin().is_none());
+        assert!(weightless_meshes(&character).is_empty());
+    }
+
+    #[test]
+    fn any_number_of_threads_gives_the_same_bits() {
+        let (mesh, skeleton) = limb();
+        let on = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread pool");
+            pool.install(|| solve(&mesh, &skeleton)).influences
+        };
+        let one = on(1);
+        assert_eq!(one, on(2));
+        assert_eq!(one, on(7));
+    }
+
+    #[test]
+    fn a_skeleton_without_bones_is_an_error_that_says_so() {
+        let (mesh, _) = limb();
+        let error =
+            heat_weights(&mesh, &Skeleton::default(), &HeatSettings::default()).expect_err("no bones");
+        assert!(error.to_string().contains("no bones"));
+    }
 }

@@ -19,10 +19,14 @@ pub mod centre_of_rotation;
 mod dual_quaternion;
 #[cfg(test)]
 mod fixture;
+pub mod heat_weights;
 mod layout;
 mod linear;
+pub mod partition;
 
 pub use centre_of_rotation::CentresOfRotation;
+pub use heat_weights::{HeatSettings, HeatWeights, heat_weights};
+pub use partition::{Partition, PartitionSettings};
 
 use crate::character::{Binding, Influences, Mesh};
 use centre_of_rotation::CentreOfRotation;

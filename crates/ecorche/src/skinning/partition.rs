@@ -121,8 +121,11 @@ struct Islands {
 
 impl Islands {
     fn find(adjacency: &Adjacency, joint_of_vertex: &[u32]) -> Self {
-        let mut islands =
-            Self { of_vertex: vec![u32::MAX; joint_of_vertex.len()], joint: Vec::new(), vertices: Vec::new() };
+        let mut islands = Self {
+            of_vertex: vec![u32::MAX; joint_of_vertex.len()],
+            joint: Vec::new(),
+            vertices: Vec::new(),
+        };
         let mut stack = Vec::new();
         for first in 0..joint_of_vertex.len() {
             if islands.of_vertex[first] != u32::MAX {
@@ -199,7 +202,9 @@ impl Islands {
         }
         shared
             .into_iter()
-            .max_by_key(|&(other, edges)| (edges, self.vertices[other as usize].len(), std::cmp::Reverse(other)))
+            .max_by_key(|&(other, edges)| {
+                (edges, self.vertices[other as usize].len(), std::cmp::Reverse(other))
+            })
             .map(|(other, _)| other)
     }
 
@@ -265,7 +270,8 @@ mod tests {
         let partition = Partition::new(&adjacency, &strongest, PartitionSettings::default());
         assert_eq!(partition.parts.iter().map(|p| p.joint).collect::<Vec<_>>(), [0, 1]);
         assert_eq!(partition.parts[partition.part_of_vertex[30] as usize].joint, 0);
-        let report: Vec<_> = partition.joined.iter().map(|j| (j.from_joint, j.to_joint, j.vertices)).collect();
+        let report: Vec<_> =
+            partition.joined.iter().map(|j| (j.from_joint, j.to_joint, j.vertices)).collect();
         // The middle of the bottom cap comes last in the vertex list and is a stray too.
         assert_eq!(report, [(7, 1, 1), (1, 0, 1), (1, 0, 2)]);
     }
