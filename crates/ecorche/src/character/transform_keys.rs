@@ -7,12 +7,12 @@ use crate::math::Transform;
 use glam::{DMat4, Mat4, Quat, Vec3};
 
 /// Largest difference between the file's motion and straight keys: of a matrix entry relative to the
-/// largest, and of a position relative to the largest translation. A hundredth of a millimetre on a
+/// largest, and of a position relative to the largest translation. A fiftieth of a millimetre on a
 /// hand at arm's length.
-const TOLERANCE: f32 = 1e-5;
-/// Halvings of the time between two of the file's keys: 64 keys follow a full turn to the tolerance,
-/// and a discontinuity does not cost more.
-const MOST_HALVINGS: u32 = 6;
+const TOLERANCE: f32 = 3e-5;
+/// Halvings of the time between two of the file's keys: two angles that turn half around at once
+/// need seven, and a jump, which no number of keys follows, costs no more than one key for each.
+const MOST_HALVINGS: u32 = 8;
 
 /// Tracks of `node` that follow `local_at` (parent-from-node at a moment in seconds) through
 /// `times`, ascending; keys are added in between where straight interpolation would stray.

@@ -9,7 +9,7 @@ use crate::character::{Interpolation, Repair};
 use crate::math::Transform;
 use glam::{DMat4, Mat4};
 use roxmltree::{Node, NodeId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// How a curve leaves a key.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -216,7 +216,7 @@ fn member_place(kind: Kind, member: &str) -> Option<usize> {
 pub fn read<'a>(document: &Document<'a>, scene: &Scene, raw: &mut RawCharacter) {
     let root = document.root();
     let libraries = |tag: &'static str| root.children().filter(move |c| is(*c, tag));
-    let mut channels = Channels { curves: BTreeMap::new(), unknown: 0, astray: 0 };
+    let mut channels = Channels { curves: HashMap::new(), unknown: 0, astray: 0 };
     let fps =
         root.descendants().find(|d| is(*d, "frame_rate")).and_then(|d| d.text()?.trim().parse::<f32>().ok());
     let fps = fps.filter(|&fps| fps > 0.0);
@@ -253,9 +253,9 @@ pub fn read<'a>(document: &Document<'a>, scene: &Scene, raw: &mut RawCharacter) 
     }
 }
 
-/// Curves by their sampler, and what was odd about them.
+/// Curves by their sampler (only looked up), and what was odd about them.
 struct Channels {
-    curves: BTreeMap<NodeId, Option<Curve>>,
+    curves: HashMap<NodeId, Option<Curve>>,
     unknown: usize,
     astray: usize,
 }

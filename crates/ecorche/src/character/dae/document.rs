@@ -101,6 +101,9 @@ impl Source {
 
     /// Tuple `i`.
     pub fn get(&self, i: usize) -> Option<&[f64]> {
+        if self.width == 0 {
+            return None;
+        }
         self.values.get(i.checked_mul(self.width)?..i.checked_add(1)?.checked_mul(self.width)?)
     }
 

@@ -40,7 +40,7 @@ impl Scene {
                 if skeletons.contains(&node) {
                     return true;
                 }
-                at = nodes.get(node)?.parent;
+                at = nodes.get(node).and_then(|n| n.parent);
             }
             false
         };
