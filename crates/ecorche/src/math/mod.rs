@@ -1,12 +1,7 @@
-<<<<<<< HEAD
-//! What glam lacks: decomposed transforms, rigid motions as dual quaternions.
-
-pub mod transform;
-
-pub use transform::Transform;
-=======
-//! What glam lacks: rigid transforms as dual quaternions, matrix decompositions, splines.
+//! What glam lacks: decomposed transforms, rigid motions as dual quaternions, matrix decompositions.
 
 pub mod polar;
 pub mod svd;
->>>>>>> 55ee191 (Tissue: 3x3 decompositions, materials and their conformance suite)
+pub mod transform;
+
+pub use transform::Transform;
