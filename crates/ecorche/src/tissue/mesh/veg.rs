@@ -1,0 +1,187 @@
+//! VegaFEM `.veg` text files: vertices, tetrahedra and their material.
+
+use super::super::tet_mesh::TetMesh;
+use glam::DVec3;
+use std::fmt::Write;
+use thiserror::Error;
+
+/// Why a mesh file was not read.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum ReadError {
+    /// A line that does not say what its section needs.
+    #[error("line {line}: {what}")]
+    Line {
+        /// Line number from 1.
+        line: usize,
+        /// What is wrong.
+        what: String,
+    },
+    /// The file ends too early or lacks a section.
+    #[error("the file has no {0}")]
+    Missing(&'static str),
+}
+
+pub(super) fn bad(line: usize, what: impl Into<String>) -> ReadError {
+    ReadError::Line { line: line + 1, what: what.into() }
+}
+
+/// Numbers of a line, or which word is none.
+pub(super) fn numbers<T: std::str::FromStr>(line: usize, text: &str) -> Result<Vec<T>, ReadError> {
+    text.split([' ', '\t', ','])
+        .filter(|w| !w.is_empty())
+        .map(|w| w.parse().map_err(|_| bad(line, format!("\"{w}\" is not a number of the kind wanted here"))))
+        .collect()
+}
+
+/// A stiffness named by the file: `*MATERIAL name` with `ENU, density, young, poisson`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VegMaterial {
+    /// Name.
+    pub name: String,
+    /// Kilograms per cubic metre.
+    pub density: f64,
+    /// Pascals.
+    pub young: f64,
+    /// Poisson's ratio.
+    pub poisson: f64,
+}
+
+/// What a `.veg` file holds that we use.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VegFile {
+    /// The tetrahedra.
+    pub mesh: TetMesh,
+    /// Materials, in the file's order.
+    pub materials: Vec<VegMaterial>,
+}
+
+/// Reads a `.veg` text. Cubic elements are refused; `*INCLUDE` is not followed.
+pub fn read(text: &str) -> Result<VegFile, ReadError> {
+    let lines: Vec<(usize, &str)> = text
+        .lines()
+        .enumerate()
+        .map(|(n, l)| (n, l.trim()))
+        .filter(|(_, l)| !l.is_empty() && !l.starts_with('#'))
+        .collect();
+    let mut file = VegFile::default();
+    let mut numbering = Vec::new();
+    let mut seen = (false, false);
+    let mut i = 0;
+    while i < lines.len() {
+        let (n, line) = lines[i];
+        let key = line.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
+        i += 1;
+        match key.as_str() {
+            "*VERTICES" => {
+                seen.0 = true;
+                let (n, head) = *lines.get(i).ok_or(ReadError::Missing("vertex count"))?;
+                let count = *numbers::<usize>(n, head)?.first().ok_or_else(|| bad(n, "no vertex count"))?;
+                i += 1;
+                for &(n, row) in lines.iter().skip(i).take(count) {
+                    let values = numbers::<f64>(n, row)?;
+                    let [id, x, y, z] = values[..] else { return Err(bad(n, "a vertex is: number x y z")) };
+                    if !(x.is_finite() && y.is_finite() && z.is_finite()) {
+                        return Err(bad(n, "a coordinate is not a finite number"));
+                    }
+                    numbering.push((id as i64, file.mesh.nodes.len() as u32));
+                    file.mesh.nodes.push(DVec3::new(x, y, z));
+                }
+                i += count;
+                if file.mesh.nodes.len() < count {
+                    return Err(bad(n, format!("{count} vertices announced, {} given", file.mesh.nodes.len())));
+                }
+                numbering.sort_unstable();
+            }
+            "*ELEMENTS" => {
+                seen.1 = true;
+                let (n, kind) = *lines.get(i).ok_or(ReadError::Missing("element type"))?;
+                if !kind.to_ascii_uppercase().starts_with("TET") {
+                    return Err(bad(n, format!("elements of type {kind}; only TET is read")));
+                }
+                let (n, head) = *lines.get(i + 1).ok_or(ReadError::Missing("element count"))?;
+                let count = *numbers::<usize>(n, head)?.first().ok_or_else(|| bad(n, "no element count"))?;
+                i += 2;
+                for &(n, row) in lines.iter().skip(i).take(count) {
+                    let values = numbers::<i64>(n, row)?;
+                    let [_, corners @ ..] = &values[..] else { return Err(bad(n, "an empty element")) };
+                    let mut tet = [0; 4];
+                    if corners.len() < 4 {
+                        return Err(bad(n, "a tetrahedron is: number and four vertices"));
+                    }
+                    for (corner, id) in tet.iter_mut().zip(corners) {
+                        let found = numbering.binary_search_by_key(id, |p| p.0);
+                        *corner = numbering[found.map_err(|_| bad(n, format!("vertex {id} does not exist")))?].1;
+                    }
+                    file.mesh.tets.push(tet);
+                }
+                i += count;
+                if file.mesh.tets.len() < count {
+                    return Err(bad(n, format!("{count} elements announced, {} given", file.mesh.tets.len())));
+                }
+            }
+            "*MATERIAL" => {
+                let name = line.split_whitespace().nth(1).unwrap_or("material").to_owned();
+                let Some(&(n, row)) = lines.get(i) else { return Err(ReadError::Missing("material")) };
+                i += 1;
+                if let Some(values) = row.strip_prefix("ENU") {
+                    let values = numbers::<f64>(n, values)?;
+                    let [density, young, poisson] = values[..] else {
+                        return Err(bad(n, "a material is: ENU, density, young, poisson"));
+                    };
+                    file.materials.push(VegMaterial { name, density, young, poisson });
+                }
+            }
+            _ if key.starts_with('*') => {}
+            _ if seen.1 => {}
+            _ => return Err(bad(n, format!("\"{line}\" outside any section"))),
+        }
+    }
+    if !seen.0 {
+        return Err(ReadError::Missing("*VERTICES section"));
+    }
+    if !seen.1 {
+        return Err(ReadError::Missing("*ELEMENTS section"));
+    }
+    Ok(file)
+}
+
+/// Writes a `.veg` text, numbered from 1.
+pub fn write(file: &VegFile) -> String {
+    let mut out = String::from("# tetrahedra written by ecorche\n\n*VERTICES\n");
+    let _ = writeln!(out, "{} 3 0 0", file.mesh.nodes.len());
+    for (i, p) in file.mesh.nodes.iter().enumerate() {
+        let _ = writeln!(out, "{} {} {} {}", i + 1, p.x, p.y, p.z);
+    }
+    let _ = writeln!(out, "\n*ELEMENTS\nTET\n{} 4 0", file.mesh.tets.len());
+    for (i, t) in file.mesh.tets.iter().enumerate() {
+        let _ = writeln!(out, "{} {} {} {} {}", i + 1, t[0] + 1, t[1] + 1, t[2] + 1, t[3] + 1);
+    }
+    for m in &file.materials {
+        let _ = writeln!(out, "\n*MATERIAL {}\nENU, {}, {}, {}", m.name, m.density, m.young, m.poisson);
+        let _ = writeln!(out, "\n*REGION\nallElements, {}", m.name);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let mesh = TetMesh::brick(DVec3::ZERO, DVec3::new(0.3, 0.1, 0.2), [3, 2, 1]);
+        let material = VegMaterial { name: "fat".into(), density: 920.0, young: 5e3, poisson: 0.48 };
+        let file = VegFile { mesh, materials: vec![material] };
+        assert_eq!(read(&write(&file)).unwrap(), file);
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_line() {
+        let text = "*VERTICES\n2 3 0 0\n0 0 0 0\n1 0 x 0\n";
+        assert_eq!(read(text).unwrap_err().to_string(), "line 4: \"x\" is not a number of the kind wanted here");
+        let text = "*VERTICES\n1 3 0 0\n0 0 0 0\n*ELEMENTS\nTET\n1 4 0\n1 0 0 0 7\n";
+        assert_eq!(read(text).unwrap_err().to_string(), "line 7: vertex 7 does not exist");
+        assert_eq!(read("*VERTICES\n5 3 0 0\n0 0 0 0\n").unwrap_err().to_string(), "line 2: 5 vertices announced, 1 given");
+        assert_eq!(read("*VERTICES\n1 3 0 0\n0 0 0 0\n"), Err(ReadError::Missing("*ELEMENTS section")));
+    }
+}
