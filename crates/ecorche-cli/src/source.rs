@@ -5,12 +5,16 @@ use crate::arguments::{CacheArguments, Rig, Weights};
 use crate::console::Console;
 use ecorche::cache::Cache;
 use ecorche::character::{Character, Clip, motion, read};
-use ecorche::skinning::heat_weights;
+use ecorche::samples;
+use ecorche::skinning::heat_weights::{self, HeatSettings};
 use std::path::Path;
 
 /// Loads `source`, a path or `sample:NAME`.
 pub fn load(source: &str) -> Result<Character, Failure> {
-    Ok(read(Path::new(source))?)
+    match source.strip_prefix("sample:") {
+        Some(spec) => Ok(samples::build(spec)?),
+        None => Ok(read(Path::new(source))?),
+    }
 }
 
 /// Loads a character, warns of repairs, joins its motion and makes weights as asked.
@@ -23,10 +27,14 @@ pub fn load_rigged(rig: &Rig, console: &Console) -> Result<Character, Failure> {
         let report = motion::join(&mut character, &moving)?;
         console.note(&format!("{file}: {report}"));
     }
-    let weightless = character.meshes.iter().all(|m| m.skin().is_none());
-    let wanted = rig.weights.unwrap_or(if weightless { Weights::Heat } else { Weights::File });
-    if wanted == Weights::Heat {
-        let repairs = heat_weights::give_weights(&mut character, rig.weights.is_some())?;
+    let weightless = match rig.weights {
+        Some(Weights::File) => Vec::new(),
+        Some(Weights::Heat) => (0..character.meshes.len()).collect(),
+        None => heat_weights::weightless_meshes(&character),
+    };
+    if !weightless.is_empty() {
+        let repairs = heat_weights::give_weights(&mut character, &weightless, &HeatSettings::default())?;
+        console.note(&format!("{}: weights by heat diffusion for {} meshes", rig.file, weightless.len()));
         console.warn_of_repairs(&rig.file, &repairs);
     }
     Ok(character)

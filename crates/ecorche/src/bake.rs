@@ -39,7 +39,9 @@ pub enum PlanError {
     #[error("{0} frames per second is no rate; give a number above 0, such as 24")]
     BadRate(f32),
     /// Frames the clip does not have.
-    #[error("frames {first}-{last} are not in clip \"{clip}\", which has frames 0-{end} at {fps} fps; choose among those")]
+    #[error(
+        "frames {first}-{last} are not in clip \"{clip}\", which has frames 0-{end} at {fps} fps; choose among those"
+    )]
     NoSuchFrames {
         /// First frame asked for.
         first: usize,
@@ -53,7 +55,9 @@ pub enum PlanError {
         fps: f32,
     },
     /// An absurd number of frames.
-    #[error("clip \"{clip}\" would give {frames} frames at {fps} fps; choose a lower --fps or a range of --frames")]
+    #[error(
+        "clip \"{clip}\" would give {frames} frames at {fps} fps; choose a lower --fps or a range of --frames"
+    )]
     TooMany {
         /// The clip.
         clip: String,
@@ -75,7 +79,13 @@ impl<'a> Plan<'a> {
         let end = clip.map_or(0, |c| c.frame_count(fps) - 1);
         let frames = match &sampling.frames {
             Some(wanted) if wanted.start() > wanted.end() || *wanted.end() > end => {
-                return Err(PlanError::NoSuchFrames { first: *wanted.start(), last: *wanted.end(), clip: name(), end, fps });
+                return Err(PlanError::NoSuchFrames {
+                    first: *wanted.start(),
+                    last: *wanted.end(),
+                    clip: name(),
+                    end,
+                    fps,
+                });
             }
             Some(wanted) => wanted.clone(),
             None => 0..=end,

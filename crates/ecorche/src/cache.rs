@@ -159,7 +159,8 @@ mod tests {
         for i in 0..5u8 {
             cache.put(Key::new("x", &[&[i]]), &[0; 1000]);
         }
-        let total: u64 = std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum();
+        let total: u64 =
+            std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum();
         assert!(total <= 2500, "{total}");
     }
 }

@@ -1,7 +1,7 @@
 //! One frame, from a pose to deformed meshes.
 
-use crate::cache::Cache;
-use crate::character::{Character, Pose};
+use crate::cache::{Cache, Key};
+use crate::character::{Character, Mesh, Pose};
 use crate::frame::{Frame, FrameMesh, FrameReport};
 use crate::skinning::{self, CentresOfRotation, Method, Skinner};
 use glam::Vec3;
@@ -31,7 +31,7 @@ impl Body {
             .iter()
             .map(|mesh| match (method, cache) {
                 (Method::CentreOfRotation, Some(cache)) => {
-                    Skinner::with_centres(mesh, CentresOfRotation::cached(mesh, cache))
+                    Skinner::with_centres(mesh, cached_centres(mesh, cache))
                 }
                 _ => Skinner::new(mesh, method),
             })
@@ -71,4 +71,29 @@ impl Body {
     pub fn rest(&self, workspace: &mut Workspace) -> Frame {
         self.deform(&Pose::rest(&self.character), 0.0, workspace)
     }
+}
+
+/// Centres of rotation from the cache, or computed and kept there.
+fn cached_centres(mesh: &Mesh, cache: &Cache) -> CentresOfRotation {
+    let Some(skin) = mesh.skin() else { return CentresOfRotation::default() };
+    let mut weights = Vec::new();
+    for v in 0..skin.influences.len() {
+        weights.push(skin.influences.of(v).len() as u32);
+        weights.extend(skin.influences.of(v).flat_map(|(joint, weight)| [joint, weight.to_bits()]));
+    }
+    let key = Key::new(
+        "centres of rotation",
+        &[
+            bytemuck::cast_slice(&mesh.positions),
+            bytemuck::cast_slice(&mesh.triangles),
+            bytemuck::cast_slice(&mesh.weld.surface_of_vertex),
+            bytemuck::cast_slice(&weights),
+        ],
+    );
+    if let Some(bytes) = cache.get(key) {
+        return CentresOfRotation::from_parts(bytemuck::allocation::pod_collect_to_vec(&bytes));
+    }
+    let centres = CentresOfRotation::compute(mesh);
+    cache.put(key, bytemuck::cast_slice(centres.as_slice()));
+    centres
 }

@@ -79,7 +79,9 @@ fn a_cantilever_approaches_beam_theory_as_it_is_refined() {
         let settings = Settings { mode: Mode::QuasiStatic, gravity: DVec3::ZERO, ..Settings::default() };
         let mut simulation = Simulation::new(model, boundary, settings).unwrap();
         assert!(simulation.step(1.0).unwrap().converged);
-        end.iter().map(|&n| simulation.model.rest[n as usize].y - simulation.state.positions[n as usize].y).sum::<f64>()
+        end.iter()
+            .map(|&n| simulation.model.rest[n as usize].y - simulation.state.positions[n as usize].y)
+            .sum::<f64>()
             / end.len() as f64
     };
     let inertia = side.powi(4) / 12.0;
@@ -92,7 +94,8 @@ fn a_cantilever_approaches_beam_theory_as_it_is_refined() {
 
 #[test]
 fn free_vibration_never_gains_energy() {
-    for (mode, step) in [(Mode::SemiImplicit, 1.0 / 60.0), (Mode::SemiImplicit, 1.0 / 240.0), (Mode::Newton, 1.0 / 60.0)]
+    for (mode, step) in
+        [(Mode::SemiImplicit, 1.0 / 60.0), (Mode::SemiImplicit, 1.0 / 240.0), (Mode::Newton, 1.0 / 60.0)]
     {
         let mesh = TetMesh::brick(DVec3::ZERO, DVec3::new(0.3, 0.05, 0.05), [8, 2, 2]);
         let boundary = walls(&mesh, |p| p.x < 1e-9);
@@ -222,7 +225,8 @@ fn held_nodes_follow_their_bone_and_a_released_body_falls() {
         let expected = bone.at(simulation.state.time).transform_point3(simulation.model.rest[n as usize]);
         assert!(simulation.state.positions[n as usize].distance(expected) < 1e-12);
     }
-    let height = |s: &Simulation| s.state.positions.iter().map(|p| p.y).sum::<f64>() / s.state.positions.len() as f64;
+    let height =
+        |s: &Simulation| s.state.positions.iter().map(|p| p.y).sum::<f64>() / s.state.positions.len() as f64;
     for _ in 0..20 {
         simulation.step(0.01).unwrap();
     }
@@ -251,13 +255,19 @@ fn sliding_and_joining_hold_what_they_say() {
         })
         .collect();
     let second = Place::node((mesh.nodes.len() + 13) as u32);
-    conditions.push(Condition::always(Hold::Join { first: Place::node(13), second, stiffness: 500.0, rest: 0.1 }));
+    conditions.push(Condition::always(Hold::Join {
+        first: Place::node(13),
+        second,
+        stiffness: 500.0,
+        rest: 0.1,
+    }));
     let boundary = Boundary { bones: vec![BoneTrack::still("floor")], conditions };
     let bodies = vec![
         Body::uniform("one", mesh, neo_hookean(2e4, 0.4), 1000.0),
         Body::uniform("two", other, neo_hookean(2e4, 0.4), 1000.0),
     ];
-    let settings = Settings { gravity: DVec3::new(3.0, -9.81, 0.0), mass_damping: 5.0, ..Settings::default() };
+    let settings =
+        Settings { gravity: DVec3::new(3.0, -9.81, 0.0), mass_damping: 5.0, ..Settings::default() };
     let mut simulation = Simulation::new(Model::new(bodies).unwrap(), boundary, settings).unwrap();
     for _ in 0..300 {
         simulation.step(0.01).unwrap();
@@ -275,7 +285,10 @@ fn sliding_and_joining_hold_what_they_say() {
 fn a_hopeless_step_names_the_element_and_leaves_the_state_alone() {
     let law = Composite::new(
         "fragile",
-        vec![Box::new(StVenantKirchhoff { lame: Lame::new(1e4, 0.3) }), Box::new(Incompressible { bulk: 1e5 })],
+        vec![
+            Box::new(StVenantKirchhoff { lame: Lame::new(1e4, 0.3) }),
+            Box::new(Incompressible { bulk: 1e5 }),
+        ],
     );
     let mesh = TetMesh::brick(DVec3::ZERO, DVec3::ONE, [3, 1, 1]);
     let mut boundary = walls(&mesh, |p| p.x < 1e-9);
@@ -286,9 +299,11 @@ fn a_hopeless_step_names_the_element_and_leaves_the_state_alone() {
     });
     for n in 0..mesh.nodes.len() {
         if mesh.nodes[n].x > 0.99 {
-            boundary
-                .conditions
-                .push(Condition::always(Hold::Fix { node: n as u32, bone: 1, at: mesh.nodes[n] }));
+            boundary.conditions.push(Condition::always(Hold::Fix {
+                node: n as u32,
+                bone: 1,
+                at: mesh.nodes[n],
+            }));
         }
     }
     let model = Model::new(vec![Body::uniform("sponge", mesh, Box::new(law), 1000.0)]).unwrap();
@@ -316,13 +331,19 @@ fn neo_hookean_bodies_survive_the_same_press() {
     let mut boundary = walls(&mesh, |p| p.x < 1e-9);
     boundary.bones.push(BoneTrack {
         name: "press".into(),
-        keys: vec![(0.0, DQuat::IDENTITY, DVec3::ZERO), (0.1, DQuat::IDENTITY, DVec3::X * -3.0), (0.3, DQuat::IDENTITY, DVec3::ZERO)],
+        keys: vec![
+            (0.0, DQuat::IDENTITY, DVec3::ZERO),
+            (0.1, DQuat::IDENTITY, DVec3::X * -3.0),
+            (0.3, DQuat::IDENTITY, DVec3::ZERO),
+        ],
     });
     for n in 0..mesh.nodes.len() {
         if mesh.nodes[n].x > 0.99 {
-            boundary
-                .conditions
-                .push(Condition::always(Hold::Fix { node: n as u32, bone: 1, at: mesh.nodes[n] }));
+            boundary.conditions.push(Condition::always(Hold::Fix {
+                node: n as u32,
+                bone: 1,
+                at: mesh.nodes[n],
+            }));
         }
     }
     let model = Model::new(vec![Body::uniform("sponge", mesh, neo_hookean(1e4, 0.4), 1000.0)]).unwrap();

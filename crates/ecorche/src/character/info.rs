@@ -132,7 +132,7 @@ impl Info {
                     name: joint.name.clone(),
                     parent: joint.parent.map(|p| joints[p].name.clone()),
                     in_skin: joint.in_skin,
-                    humanoid: bone.map(|b| b.to_string()),
+                    humanoid: bone.map(|b| b.name()),
                 })
                 .collect(),
             clips: character

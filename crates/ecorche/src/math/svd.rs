@@ -59,7 +59,8 @@ pub fn svd(matrix: &DMat3) -> Svd {
     let u0 = if first > 0.0 { b[0] / first } else { DVec3::X };
     let rest = b[1] - u0 * u0.dot(b[1]);
     let second = rest.length();
-    let u1 = if second > 1e-300 && second > 1e-15 * first { rest / second } else { u0.any_orthonormal_vector() };
+    let u1 =
+        if second > 1e-300 && second > 1e-15 * first { rest / second } else { u0.any_orthonormal_vector() };
     let u2 = u0.cross(u1);
     let sigma = DVec3::new(first, b[1].dot(u1), b[2].dot(u2));
     Svd { u: DMat3::from_cols(u0, u1, u2), sigma, v: DMat3::from_cols(v[0], v[1], v[2]) }

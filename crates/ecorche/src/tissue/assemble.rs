@@ -82,7 +82,13 @@ impl Assembler {
 
     /// Forces and definite stiffness at the positions: `forces` in elimination order, `stiffness` the values
     /// of [`Assembler::pattern`].
-    pub fn assemble(&mut self, model: &Model, positions: &[DVec3], forces: &mut [DVec3], stiffness: &mut [f64]) {
+    pub fn assemble(
+        &mut self,
+        model: &Model,
+        positions: &[DVec3],
+        forces: &mut [DVec3],
+        stiffness: &mut [f64],
+    ) {
         self.slots.par_iter_mut().with_min_len(GRAIN).enumerate().for_each(|(t, slot)| {
             let shape = &model.shapes[t];
             let material = &model.tissues[model.tissue_of[t] as usize].material;
@@ -109,7 +115,8 @@ impl Assembler {
 
     fn gather_forces(&self, forces: &mut [DVec3]) {
         forces.par_iter_mut().with_min_len(GRAIN).enumerate().for_each(|(node, force)| {
-            let items = &self.force_items[self.force_starts[node] as usize..self.force_starts[node + 1] as usize];
+            let items =
+                &self.force_items[self.force_starts[node] as usize..self.force_starts[node + 1] as usize];
             *force = items
                 .iter()
                 .fold(DVec3::ZERO, |sum, &i| sum + self.slots[i as usize / 4].forces[i as usize % 4]);
@@ -130,8 +137,8 @@ impl Assembler {
         let offset = self.pattern.first_value(first);
         for column in first..last {
             for block in self.pattern.column(column) {
-                let items =
-                    &self.block_items[self.block_starts[block] as usize..self.block_starts[block + 1] as usize];
+                let items = &self.block_items
+                    [self.block_starts[block] as usize..self.block_starts[block + 1] as usize];
                 let mut sum = [0.0; 9];
                 for &item in items {
                     let slot = (item / 2) as usize;
@@ -162,7 +169,10 @@ impl Assembler {
     /// Bytes held by the index maps and buffers.
     pub fn bytes(&self) -> usize {
         let p = &self.pattern;
-        4 * (self.block_starts.len() + self.block_items.len() + self.force_starts.len() + self.force_items.len())
+        4 * (self.block_starts.len()
+            + self.block_items.len()
+            + self.force_starts.len()
+            + self.force_items.len())
             + 4 * (p.position_of.len() + p.node_at.len() + p.starts.len() + p.rows.len())
             + 4 * (p.scalar_starts.len() + p.scalar_rows.len())
             + size_of::<Slot>() * self.slots.len()
@@ -220,7 +230,8 @@ mod tests {
             .collect();
         let (mut plus, mut minus, mut product) = (forces.clone(), forces.clone(), forces.clone());
         let h = 1e-6;
-        let moved = |s: f64| -> Vec<DVec3> { positions.iter().zip(&moves).map(|(p, m)| *p + *m * s).collect() };
+        let moved =
+            |s: f64| -> Vec<DVec3> { positions.iter().zip(&moves).map(|(p, m)| *p + *m * s).collect() };
         assembler.forces(&model, &moved(h), &mut plus);
         assembler.forces(&model, &moved(-h), &mut minus);
         let ordered: Vec<DVec3> = assembler.pattern.node_at.iter().map(|&n| moves[n as usize]).collect();

@@ -24,7 +24,8 @@ impl BoneTrack {
     /// `world_from_bone` at a time.
     pub fn at(&self, time: f64) -> DAffine3 {
         let after = self.keys.partition_point(|k| k.0 <= time);
-        let (rotation, translation) = match (after.checked_sub(1).map(|i| self.keys[i]), self.keys.get(after)) {
+        let (rotation, translation) = match (after.checked_sub(1).map(|i| self.keys[i]), self.keys.get(after))
+        {
             (None, None) => (DQuat::IDENTITY, DVec3::ZERO),
             (None, Some(next)) => (next.1, next.2),
             (Some(last), None) => (last.1, last.2),
@@ -182,7 +183,8 @@ impl Boundary {
                     terms.push(Term::new(place.support(), n * (stiffness * off), matrix));
                 }
                 Hold::Join { first, second, stiffness, rest } => {
-                    let (e, force, matrix) = spring(first.at(positions) - second.at(positions), stiffness, rest);
+                    let (e, force, matrix) =
+                        spring(first.at(positions) - second.at(positions), stiffness, rest);
                     energy += e;
                     let support = first.support().chain(second.support().map(|(n, w)| (n, -w)));
                     terms.push(Term::new(support, force, matrix));

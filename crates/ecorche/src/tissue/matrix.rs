@@ -50,7 +50,8 @@ impl Pattern {
         for column in 0..nodes {
             for c in 0..3 {
                 let blocks = &rows[starts[column] as usize..starts[column + 1] as usize];
-                scalar_rows.extend(blocks.iter().flat_map(|&row| [3 * row, 3 * row + 1, 3 * row + 2]).skip(c));
+                scalar_rows
+                    .extend(blocks.iter().flat_map(|&row| [3 * row, 3 * row + 1, 3 * row + 2]).skip(c));
                 scalar_starts.push(scalar_rows.len() as u32);
             }
         }
@@ -265,7 +266,8 @@ fn fill(order: &[u32], starts: &[u32], graph: &[u32]) -> f64 {
     let mut work = 0.0;
     for p in 0..n {
         let node = order[p] as usize;
-        let own = graph[starts[node] as usize..starts[node + 1] as usize].iter().map(|&q| position[q as usize]);
+        let own =
+            graph[starts[node] as usize..starts[node + 1] as usize].iter().map(|&q| position[q as usize]);
         let mut column = std::mem::take(&mut columns[p]);
         column.extend(own.filter(|&q| q as usize > p));
         column.sort_unstable();

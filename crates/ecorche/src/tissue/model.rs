@@ -33,7 +33,12 @@ pub struct Body {
 
 impl Body {
     /// A body of one material throughout.
-    pub fn uniform(name: impl Into<String>, mesh: TetMesh, material: Box<dyn Material>, density: f64) -> Self {
+    pub fn uniform(
+        name: impl Into<String>,
+        mesh: TetMesh,
+        material: Box<dyn Material>,
+        density: f64,
+    ) -> Self {
         let count = mesh.tets.len();
         Self {
             name: name.into(),
@@ -176,7 +181,8 @@ impl Model {
     fn add(&mut self, body: Body) -> Result<(), ModelError> {
         check(&body)?;
         let Body { name, mesh, tissues, tissue_of, local } = body;
-        let (first_node, first_tet, first_tissue) = (self.rest.len(), self.tets.len(), self.tissues.len() as u32);
+        let (first_node, first_tet, first_tissue) =
+            (self.rest.len(), self.tets.len(), self.tissues.len() as u32);
         let edge = mesh.mean_edge();
         let mut shapes = Vec::with_capacity(mesh.tets.len());
         let mut bad = Vec::new();

@@ -131,7 +131,11 @@ impl DistanceGrid {
                 let b = at / 4;
                 let known = coarse[((b.z * blocks.y + b.y) * blocks.x + b.x) as usize];
                 // Half a block's diagonal is 2.6 cells; beyond twice that only the sign and rough size matter.
-                if known.abs() > 6.0 * cell { known as f32 } else { distance(origin + at.as_dvec3() * cell) as f32 }
+                if known.abs() > 6.0 * cell {
+                    known as f32
+                } else {
+                    distance(origin + at.as_dvec3() * cell) as f32
+                }
             })
             .collect();
         Ok(Self { origin, cell, count, values })
@@ -147,7 +151,8 @@ impl DistanceGrid {
         let f = at - base;
         let b = base.as_ivec3();
         let value = |x: i32, y: i32, z: i32| {
-            let index = ((b.z + z) as usize * self.count.y as usize + (b.y + y) as usize) * self.count.x as usize;
+            let index =
+                ((b.z + z) as usize * self.count.y as usize + (b.y + y) as usize) * self.count.x as usize;
             f64::from(self.values[index + (b.x + x) as usize])
         };
         let v = [

@@ -220,8 +220,7 @@ impl Simulation {
     /// Starts at rest in the rest shape.
     pub fn new(model: Model, boundary: Boundary, settings: Settings) -> Result<Self, SolveError> {
         let count = model.rest.len();
-        let state =
-            State { time: 0.0, positions: model.rest.clone(), velocities: vec![DVec3::ZERO; count] };
+        let state = State { time: 0.0, positions: model.rest.clone(), velocities: vec![DVec3::ZERO; count] };
         let assembler = Assembler::new(&model);
         let blocks = assembler.pattern.value_count();
         let mut factor = None;
@@ -231,10 +230,8 @@ impl Simulation {
                 factor = Some(found);
             }
         }
-        let (low, high) = model
-            .rest
-            .iter()
-            .fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(l, h), &p| (l.min(p), h.max(p)));
+        let (low, high) =
+            model.rest.iter().fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(l, h), &p| (l.min(p), h.max(p)));
         let edge = model.parts.iter().map(|p| p.edge).fold(f64::INFINITY, f64::min);
         let zero = vec![DVec3::ZERO; count];
         let work = Workspace {
@@ -264,7 +261,10 @@ impl Simulation {
     pub fn bytes(&self) -> usize {
         let w = &self.work;
         w.assembler.bytes()
-            + 8 * (w.stiffness.len() + w.damping.len() + w.system.len() + w.factor.as_ref().map_or(0, Factor::len))
+            + 8 * (w.stiffness.len()
+                + w.damping.len()
+                + w.system.len()
+                + w.factor.as_ref().map_or(0, Factor::len))
             + 24 * 10 * w.forces.len()
     }
 
@@ -342,11 +342,18 @@ impl Simulation {
             _ => (0..self.model.tets.len()).min_by(|&a, &b| ratio(a).total_cmp(&ratio(b))).unwrap_or(0),
         };
         let part = &self.model.parts[self.model.part_of_tet(worst)];
-        let fragile = self.model.tissues[self.model.tissue_of[worst] as usize].material.needs_positive_volume();
+        let fragile =
+            self.model.tissues[self.model.tissue_of[worst] as usize].material.needs_positive_volume();
         let advice = match reason {
-            _ if fragile => "this material does not survive inversion: use neo-hookean with full fibre stretch",
-            Failure::Linear(SolveError::NotDefinite) => "fix at least three nodes of every body or add mass damping",
-            _ if ratio(worst) < 0.3 => "the tetrahedron is crushed: look at the holds around it, or use a finer mesh",
+            _ if fragile => {
+                "this material does not survive inversion: use neo-hookean with full fibre stretch"
+            }
+            Failure::Linear(SolveError::NotDefinite) => {
+                "fix at least three nodes of every body or add mass damping"
+            }
+            _ if ratio(worst) < 0.3 => {
+                "the tetrahedron is crushed: look at the holds around it, or use a finer mesh"
+            }
             _ => "try the newton mode, a shorter step, a softer hold or the neo-hookean material",
         };
         StepError {
@@ -388,7 +395,13 @@ impl Simulation {
             let mut last_energy = None;
             for iteration in 0..most {
                 let first = iteration == 0;
-                self.assemble(&positions, &start, &inertia, first && self.settings.mode != Mode::SemiImplicit, report);
+                self.assemble(
+                    &positions,
+                    &start,
+                    &inertia,
+                    first && self.settings.mode != Mode::SemiImplicit,
+                    report,
+                );
                 self.solve(report)?;
                 let w = &mut self.work;
                 for (position, &node) in w.assembler.pattern.node_at.iter().enumerate() {
@@ -433,13 +446,16 @@ impl Simulation {
         self.state.time = time;
         report.penetration = self.contacts.deepest(&self.state.positions, &self.boundary, time);
         let t = &mut report.timings;
-        let known = (t.assembly - before.assembly) + (t.factorisation - before.factorisation) + (t.solve - before.solve);
+        let known = (t.assembly - before.assembly)
+            + (t.factorisation - before.factorisation)
+            + (t.solve - before.solve);
         t.rest += clock.elapsed().saturating_sub(known);
         Ok(())
     }
 
     fn breaks_material(&self, positions: &[DVec3]) -> bool {
-        let fragile: Vec<bool> = self.model.tissues.iter().map(|t| t.material.needs_positive_volume()).collect();
+        let fragile: Vec<bool> =
+            self.model.tissues.iter().map(|t| t.material.needs_positive_volume()).collect();
         fragile.contains(&true)
             && (0..self.model.tets.len()).any(|t| {
                 fragile[self.model.tissue_of[t] as usize]
@@ -554,12 +570,8 @@ impl Simulation {
     fn solve(&mut self, report: &mut StepReport) -> Result<(), Failure> {
         let w = &mut self.work;
         report.solves += 1;
-        let system = System {
-            pattern: &w.assembler.pattern,
-            values: &w.system,
-            apart: &w.apart,
-            fixed: &w.fixed,
-        };
+        let system =
+            System { pattern: &w.assembler.pattern, values: &w.system, apart: &w.apart, fixed: &w.fixed };
         let Some(factor) = &mut w.factor else {
             let clock = Instant::now();
             let most = 4 * w.ordered.len() + 200;
@@ -571,7 +583,8 @@ impl Simulation {
         if self.settings.solver == Solver::KeptFactor && factor.is_ready() {
             let clock = Instant::now();
             w.product.copy_from_slice(&w.ordered);
-            let done = w.gradients.solve(&system, Some(factor), &mut w.ordered, self.settings.residual, STALE);
+            let done =
+                w.gradients.solve(&system, Some(factor), &mut w.ordered, self.settings.residual, STALE);
             report.timings.solve += clock.elapsed();
             if let Ok(iterations) = done {
                 report.gradient_iterations += iterations;
@@ -607,7 +620,8 @@ impl Simulation {
             let m = self.model.mass[i];
             let moved = positions[i] - start[i];
             let off = moved - self.state.velocities[i] * inertia.h;
-            energy += m * (0.5 * inertia.weight * off.length_squared() + 0.5 * inertia.drag * moved.length_squared())
+            energy += m
+                * (0.5 * inertia.weight * off.length_squared() + 0.5 * inertia.drag * moved.length_squared())
                 - m * self.settings.gravity.dot(positions[i]);
             if let Some(initial) = &w.initial_forces {
                 energy -= blend * initial[i].dot(positions[i]);
@@ -662,9 +676,10 @@ impl Simulation {
         pattern.multiply(&w.system, &w.ordered, &mut w.product);
         let mut square: f64 = w.ordered.iter().zip(&w.product).map(|(a, b)| a.dot(*b)).sum();
         for term in &w.apart {
-            let point = term.support().filter(|s| !w.fixed[s.0 as usize]).fold(DVec3::ZERO, |sum, (n, weight)| {
-                sum + w.ordered[pattern.position_of[n as usize] as usize] * weight
-            });
+            let point =
+                term.support().filter(|s| !w.fixed[s.0 as usize]).fold(DVec3::ZERO, |sum, (n, weight)| {
+                    sum + w.ordered[pattern.position_of[n as usize] as usize] * weight
+                });
             square += point.dot(term.stiffness * point);
         }
         -square

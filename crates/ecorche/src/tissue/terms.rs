@@ -40,7 +40,11 @@ pub fn spring(offset: DVec3, stiffness: f64, rest: f64) -> (f64, DVec3, DMat3) {
     let length = offset.length();
     let stretch = length - rest;
     if length <= 1e-12 * rest || length == 0.0 {
-        return (0.5 * stiffness * stretch * stretch, DVec3::ZERO, DMat3::from_diagonal(DVec3::splat(stiffness)));
+        return (
+            0.5 * stiffness * stretch * stretch,
+            DVec3::ZERO,
+            DMat3::from_diagonal(DVec3::splat(stiffness)),
+        );
     }
     let unit = offset / length;
     let across = (1.0 - rest / length).max(0.0);

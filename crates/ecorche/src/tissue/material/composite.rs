@@ -1,7 +1,8 @@
 //! Sums of laws: how muscle and tendon are put together.
 
 use super::{
-    Fibre, FibreLaw, Lame, Local, Material, MuscleForce, Response, StableNeoHookean, Stretch, Tangent, TendonForce,
+    Fibre, FibreLaw, Lame, Local, Material, MuscleForce, Response, StableNeoHookean, Stretch, Tangent,
+    TendonForce,
 };
 use crate::tissue::element::Shape;
 use glam::DMat3;
@@ -33,7 +34,12 @@ pub fn tendon(matrix: Lame, force: TendonForce) -> Composite {
     with_fibres("tendon", matrix, force, Stretch::Full)
 }
 
-fn with_fibres<L: FibreLaw + 'static>(name: &'static str, matrix: Lame, law: L, stretch: Stretch) -> Composite {
+fn with_fibres<L: FibreLaw + 'static>(
+    name: &'static str,
+    matrix: Lame,
+    law: L,
+    stretch: Stretch,
+) -> Composite {
     Composite::new(name, vec![Box::new(StableNeoHookean::new(matrix)), Box::new(Fibre { law, stretch })])
 }
 

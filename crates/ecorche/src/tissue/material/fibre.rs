@@ -91,7 +91,11 @@ impl FibreLaw for MuscleForce {
         let x = stretch / self.optimal;
         let (a, p) = (Self::active(x), self.passive(x));
         let total: [f64; 3] = std::array::from_fn(|k| activation * a[k] + p[k]);
-        [self.peak * total[0], self.peak / self.optimal * total[1], self.peak / self.optimal.powi(2) * total[2]]
+        [
+            self.peak * total[0],
+            self.peak / self.optimal * total[1],
+            self.peak / self.optimal.powi(2) * total[2],
+        ]
     }
 }
 

@@ -54,7 +54,11 @@ impl Isotropic for Invertible {
         let scaling = DMat3::from_cols_array_2d(&std::array::from_fn(|i| {
             std::array::from_fn(|j| {
                 let shared = lambda * axes[i].1 * axes[j].1;
-                if i == j { shared + 2.0 * mu * axes[i].1 * axes[i].1 + tension[i] * axes[i].2 } else { shared }
+                if i == j {
+                    shared + 2.0 * mu * axes[i].1 * axes[i].1 + tension[i] * axes[i].2
+                } else {
+                    shared
+                }
             })
         }));
         let pair = |i: usize, j: usize| {

@@ -97,9 +97,8 @@ const OTHERS: [(usize, usize); 3] = [(1, 2), (2, 0), (0, 1)];
 fn tangent_from(d: &Svd, principal: &Principal, scale: f64) -> Tangent {
     let mut out = [[0.0; 9]; 9];
     // Direction `u_i v_j^T` as a row-major 9-vector.
-    let direction = |i: usize, j: usize| -> [f64; 9] {
-        std::array::from_fn(|k| d.u.col(i)[k / 3] * d.v.col(j)[k % 3])
-    };
+    let direction =
+        |i: usize, j: usize| -> [f64; 9] { std::array::from_fn(|k| d.u.col(i)[k / 3] * d.v.col(j)[k % 3]) };
     let mut add = |weight: f64, left: &[f64; 9], right: &[f64; 9]| {
         for r in 0..9 {
             for c in 0..9 {
@@ -199,7 +198,8 @@ mod tests {
         let removed = saddle - lifted;
         let product = lifted * removed;
         assert!(product.to_cols_array().iter().all(|x| x.abs() < 1e-12));
-        for direction in [DVec3::X, DVec3::Y, DVec3::Z, DVec3::new(1.0, -2.0, 0.5), DVec3::new(0.3, 0.9, 1.0)] {
+        for direction in [DVec3::X, DVec3::Y, DVec3::Z, DVec3::new(1.0, -2.0, 0.5), DVec3::new(0.3, 0.9, 1.0)]
+        {
             assert!(direction.dot(lifted * direction) >= -1e-12);
             assert!(direction.dot(removed * direction) <= 1e-12);
         }

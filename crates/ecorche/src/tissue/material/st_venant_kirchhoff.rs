@@ -50,6 +50,7 @@ impl Isotropic for StVenantKirchhoff {
     fn stress_of(&self, gradient: &DMat3) -> DMat3 {
         let strain = (gradient.transpose() * *gradient - DMat3::IDENTITY) * 0.5;
         let trace = strain.x_axis.x + strain.y_axis.y + strain.z_axis.z;
-        *gradient * (strain * (2.0 * self.lame.mu) + DMat3::from_diagonal(DVec3::splat(self.lame.lambda * trace)))
+        *gradient
+            * (strain * (2.0 * self.lame.mu) + DMat3::from_diagonal(DVec3::splat(self.lame.lambda * trace)))
     }
 }

@@ -15,7 +15,8 @@ pub fn write(mesh: &TetMesh, region: &[u32]) -> String {
     let _ = writeln!(out, "$EndNodes\n$Elements\n{}", mesh.tets.len());
     for (i, t) in mesh.tets.iter().enumerate() {
         let tag = region.get(i).copied().unwrap_or(1);
-        let _ = writeln!(out, "{} 4 2 {tag} {tag} {} {} {} {}", i + 1, t[0] + 1, t[1] + 1, t[2] + 1, t[3] + 1);
+        let _ =
+            writeln!(out, "{} 4 2 {tag} {tag} {} {} {} {}", i + 1, t[0] + 1, t[1] + 1, t[2] + 1, t[3] + 1);
     }
     out.push_str("$EndElements\n");
     out
@@ -46,7 +47,9 @@ pub fn read(text: &str) -> Result<TetMesh, ReadError> {
                 for _ in 0..blocks {
                     let count = if version >= 4.0 {
                         let (n, l) = row("node block")?;
-                        *numbers::<usize>(n, l)?.get(3).ok_or_else(|| bad(n, "a node block has four numbers"))?
+                        *numbers::<usize>(n, l)?
+                            .get(3)
+                            .ok_or_else(|| bad(n, "a node block has four numbers"))?
                     } else {
                         *head.first().ok_or_else(|| bad(n, "no node count"))?
                     };
@@ -64,7 +67,11 @@ pub fn read(text: &str) -> Result<TetMesh, ReadError> {
                         if values.len() < skip + 3 || values.iter().any(|v| !v.is_finite()) {
                             return Err(bad(n, "a node needs three finite coordinates"));
                         }
-                        let id = if version >= 4.0 { block.get(k).copied().unwrap_or(0) } else { values[0] as u64 };
+                        let id = if version >= 4.0 {
+                            block.get(k).copied().unwrap_or(0)
+                        } else {
+                            values[0] as u64
+                        };
                         ids.push((id, mesh.nodes.len() as u32));
                         mesh.nodes.push(DVec3::from_slice(&values[skip..]));
                     }
@@ -78,7 +85,9 @@ pub fn read(text: &str) -> Result<TetMesh, ReadError> {
                     let (kind, count) = if version >= 4.0 {
                         let (n, l) = row("element block")?;
                         let b = numbers::<usize>(n, l)?;
-                        let [_, _, kind, count] = b[..] else { return Err(bad(n, "an element block has four numbers")) };
+                        let [_, _, kind, count] = b[..] else {
+                            return Err(bad(n, "an element block has four numbers"));
+                        };
                         (Some(kind), count)
                     } else {
                         (None, *head.first().ok_or_else(|| bad(n, "no element count"))?)
@@ -88,7 +97,11 @@ pub fn read(text: &str) -> Result<TetMesh, ReadError> {
                         let values = numbers::<u64>(n, l)?;
                         let is_tet = kind.map_or(values.get(1) == Some(&4), |k| k == 4);
                         if is_tet {
-                            let skip = if kind.is_some() { 1 } else { 3 + values.get(2).copied().unwrap_or(0) as usize };
+                            let skip = if kind.is_some() {
+                                1
+                            } else {
+                                3 + values.get(2).copied().unwrap_or(0) as usize
+                            };
                             let corners = values.get(skip..skip + 4).and_then(|c| c.try_into().ok());
                             tets.push((n, corners.ok_or_else(|| bad(n, "a tetrahedron needs four nodes"))?));
                         }

@@ -74,8 +74,7 @@ pub fn from_surface(surface: &TriMesh, size: Size) -> Result<Meshed, MeshError> 
     }
     let distance = SurfaceDistance::new(surface)?;
     let (low, high) = surface.bounds();
-    let mut meshed =
-        from_implicit(|p| distance.signed(p), low.as_dvec3(), high.as_dvec3(), size)?;
+    let mut meshed = from_implicit(|p| distance.signed(p), low.as_dvec3(), high.as_dvec3(), size)?;
     meshed.volume_ratio = meshed.mesh.volume() / surface.volume().abs();
     Ok(meshed)
 }
@@ -89,9 +88,7 @@ pub fn from_implicit(
 ) -> Result<Meshed, MeshError> {
     let edge = match size {
         Size::Edge(edge) => edge,
-        Size::Layers(layers) => {
-            2.0 * stuffing::deepest(&distance, low, high) / f64::from(layers.max(1))
-        }
+        Size::Layers(layers) => 2.0 * stuffing::deepest(&distance, low, high) / f64::from(layers.max(1)),
     };
     if !(edge.is_finite() && edge > 0.0) {
         return Err(match size {

@@ -239,9 +239,8 @@ impl Builder<'_> {
                 0
             }
         });
-        let pick = |s: i32| -> Vec<IVec3> {
-            corners.iter().zip(sign).filter(|c| c.1 == s).map(|c| *c.0).collect()
-        };
+        let pick =
+            |s: i32| -> Vec<IVec3> { corners.iter().zip(sign).filter(|c| c.1 == s).map(|c| *c.0).collect() };
         if !sign.contains(&1) {
             return;
         }

@@ -88,7 +88,10 @@ pub fn read(text: &str) -> Result<VegFile, ReadError> {
                 }
                 i += count;
                 if file.mesh.nodes.len() < count {
-                    return Err(bad(n, format!("{count} vertices announced, {} given", file.mesh.nodes.len())));
+                    return Err(bad(
+                        n,
+                        format!("{count} vertices announced, {} given", file.mesh.nodes.len()),
+                    ));
                 }
                 numbering.sort_unstable();
             }
@@ -110,13 +113,17 @@ pub fn read(text: &str) -> Result<VegFile, ReadError> {
                     }
                     for (corner, id) in tet.iter_mut().zip(corners) {
                         let found = numbering.binary_search_by_key(id, |p| p.0);
-                        *corner = numbering[found.map_err(|_| bad(n, format!("vertex {id} does not exist")))?].1;
+                        *corner =
+                            numbering[found.map_err(|_| bad(n, format!("vertex {id} does not exist")))?].1;
                     }
                     file.mesh.tets.push(tet);
                 }
                 i += count;
                 if file.mesh.tets.len() < count {
-                    return Err(bad(n, format!("{count} elements announced, {} given", file.mesh.tets.len())));
+                    return Err(bad(
+                        n,
+                        format!("{count} elements announced, {} given", file.mesh.tets.len()),
+                    ));
                 }
             }
             "*MATERIAL" => {
@@ -178,10 +185,16 @@ mod tests {
     #[test]
     fn mistakes_are_named_with_their_line() {
         let text = "*VERTICES\n2 3 0 0\n0 0 0 0\n1 0 x 0\n";
-        assert_eq!(read(text).unwrap_err().to_string(), "line 4: \"x\" is not a number of the kind wanted here");
+        assert_eq!(
+            read(text).unwrap_err().to_string(),
+            "line 4: \"x\" is not a number of the kind wanted here"
+        );
         let text = "*VERTICES\n1 3 0 0\n0 0 0 0\n*ELEMENTS\nTET\n1 4 0\n1 0 0 0 7\n";
         assert_eq!(read(text).unwrap_err().to_string(), "line 7: vertex 7 does not exist");
-        assert_eq!(read("*VERTICES\n5 3 0 0\n0 0 0 0\n").unwrap_err().to_string(), "line 2: 5 vertices announced, 1 given");
+        assert_eq!(
+            read("*VERTICES\n5 3 0 0\n0 0 0 0\n").unwrap_err().to_string(),
+            "line 2: 5 vertices announced, 1 given"
+        );
         assert_eq!(read("*VERTICES\n1 3 0 0\n0 0 0 0\n"), Err(ReadError::Missing("*ELEMENTS section")));
     }
 }

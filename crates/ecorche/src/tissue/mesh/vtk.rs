@@ -27,7 +27,9 @@ pub fn write(mesh: &TetMesh, of_tets: &[(&str, Values)], of_nodes: &[(&str, Valu
     }
     let _ = writeln!(out, "CELL_TYPES {}", mesh.tets.len());
     out.push_str(&"10\n".repeat(mesh.tets.len()));
-    for (kind, count, arrays) in [("CELL_DATA", mesh.tets.len(), of_tets), ("POINT_DATA", mesh.nodes.len(), of_nodes)] {
+    for (kind, count, arrays) in
+        [("CELL_DATA", mesh.tets.len(), of_tets), ("POINT_DATA", mesh.nodes.len(), of_nodes)]
+    {
         if arrays.is_empty() {
             continue;
         }
@@ -61,11 +63,8 @@ pub fn read(text: &str) -> Result<TetMesh, ReadError> {
     if !text.lines().nth(2).is_some_and(|l| l.trim().eq_ignore_ascii_case("ASCII")) {
         return Err(bad(2, "only ASCII files are read"));
     }
-    let mut words = text
-        .lines()
-        .enumerate()
-        .skip(3)
-        .flat_map(|(n, l)| l.split_whitespace().map(move |w| (n, w)));
+    let mut words =
+        text.lines().enumerate().skip(3).flat_map(|(n, l)| l.split_whitespace().map(move |w| (n, w)));
     let mut mesh = TetMesh::default();
     let mut cells: Vec<Vec<u32>> = Vec::new();
     let mut types: Vec<u32> = Vec::new();
