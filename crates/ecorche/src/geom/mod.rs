@@ -3,13 +3,17 @@
 pub mod adjacency;
 pub mod bvh;
 pub mod intersect;
+pub mod laplacian;
 pub mod mesh;
+pub mod polygonise;
+pub mod remesh;
 pub mod self_contact;
 pub mod shading;
 pub mod weld;
 
 pub use adjacency::Adjacency;
 pub use bvh::Bvh;
+pub use laplacian::Laplacian;
 pub use mesh::TriMesh;
 pub use self_contact::SelfContact;
 pub use shading::Shading;
