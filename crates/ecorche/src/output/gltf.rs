@@ -443,7 +443,7 @@ mod tests {
         for k in 0..frame_count {
             writer.write_frame(&frame(character, first_frame + k)).unwrap();
         }
-        assert_eq!(writer.finish().unwrap(), [path.clone()]);
+        assert_eq!(writer.finish().unwrap(), std::slice::from_ref(&path));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         std::fs::read(path).unwrap()
     }
