@@ -321,8 +321,9 @@ struct Scene<'a> {
     bvh: &'a Bvh,
     bones: &'a [Bone],
     component: &'a [u32],
-    /// Points out of the body, or zero where a component has no inside to speak of.
-    outward: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    /// One per component.
+    shapes: Vec<Shape>,
 }
 
 impl Scene<'_> {
@@ -352,23 +353,38 @@ impl Scene<'_> {
         source
     }
 
-    /// Whether the way from vertex `v` to `point` stays inside the vertex's component.
+    /// Whether the way from vertex `v` to `point` stays inside the vertex's component: it starts
+    /// inward, and the first skin it meets is left through the inside, at the point or after it.
     fn sees(&self, v: usize, point: Vec3) -> bool {
         let p = self.surface.positions[v];
         let way = point - p;
-        if way.dot(self.outward[v]) > 0.0 {
+        let component = self.component[v];
+        let shape = self.shapes[component as usize];
+        let inward = if shape.inside_out { way } else { -way };
+        if inward.dot(self.normals[v]) < 0.0 {
             return false;
         }
-        let ray = Ray::new(p, way);
         let triangles = &self.surface.triangles;
-        !self.bvh.any_hit(&ray, 1.0 - OUTSIDE_SLACK, &self.surface.positions, triangles, |hit| {
-            let triangle = triangles[hit.triangle as usize];
-            // The first part of the way is skipped for sheets that touch the vertex without sharing it.
-            hit.distance > 1e-3
-                && !triangle.contains(&(v as u32))
-                && self.component[triangle[0] as usize] == self.component[v]
-        })
+        let hit =
+            self.bvh.first_hit(&Ray::new(p, way), f32::MAX, &self.surface.positions, triangles, |hit| {
+                let triangle = triangles[hit.triangle as usize];
+                // The first part of the way is skipped for sheets that touch the vertex without sharing it.
+                hit.distance > 1e-3
+                    && !triangle.contains(&(v as u32))
+                    && self.component[triangle[0] as usize] == component
+            });
+        // Next to a sharp edge a way may start outside although it goes against the vertex's normal.
+        hit.map_or(!shape.closed, |hit| hit.distance > 1.0 - OUTSIDE_SLACK && hit.front == shape.inside_out)
     }
+}
+
+/// How a connected component of the surface encloses space.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    /// Whether it has no open edge.
+    closed: bool,
+    /// Whether its triangles face inward.
+    inside_out: bool,
 }
 
 /// `(bone, weight)` of every vertex of a surface.
@@ -393,8 +409,9 @@ fn surface_weights(
     }
     let adjacency = Adjacency::new(surface);
     let (component, components) = adjacency.components();
-    let outward = outward(surface, &adjacency, &component, components);
-    let scene = Scene { surface, bvh: &bvh, bones: &bones, component: &component, outward };
+    let shapes = shapes(surface, &adjacency, &component, components);
+    let normals = surface.normals();
+    let scene = Scene { surface, bvh: &bvh, bones: &bones, component: &component, normals, shapes };
     let count = surface.positions.len();
     let mut repairs = Vec::new();
     let mut sources: Vec<Source> = (0..count).into_par_iter().map(|v| scene.source(v, false)).collect();
@@ -456,27 +473,35 @@ fn reached_components(sources: &[Source], component: &[u32], components: usize) 
     reached
 }
 
-/// Vertex normals, turned over for closed components that are inside out.
-fn outward(surface: &TriMesh, adjacency: &Adjacency, component: &[u32], components: usize) -> Vec<Vec3> {
-    let mut closed = vec![true; components];
+/// Which components are closed, and which are inside out. For open ones the volume between the
+/// surface and the middle of its box decides.
+fn shapes(surface: &TriMesh, adjacency: &Adjacency, component: &[u32], components: usize) -> Vec<Shape> {
+    let mut shapes = vec![Shape { closed: true, inside_out: false }; components];
     for edge in adjacency.edges.iter().filter(|e| e.triangles.len() == 1) {
-        closed[component[edge.vertices[0] as usize] as usize] = false;
+        shapes[component[edge.vertices[0] as usize] as usize].closed = false;
     }
-    let mut volume = vec![0.0f64; components];
-    let mut origin = vec![None; components];
+    let boxes = component_boxes(surface, component, components);
+    let mut volumes = vec![0.0f64; components];
     for triangle in &surface.triangles {
         let c = component[triangle[0] as usize] as usize;
-        let from = *origin[c].get_or_insert(surface.positions[triangle[0] as usize].as_dvec3());
-        let [a, b, d] = triangle.map(|v| surface.positions[v as usize].as_dvec3() - from);
-        volume[c] += a.dot(b.cross(d));
+        let middle = ((boxes[c].0 + boxes[c].1) * 0.5).as_dvec3();
+        let [a, b, d] = triangle.map(|v| surface.positions[v as usize].as_dvec3() - middle);
+        volumes[c] += a.dot(b.cross(d));
     }
-    let mut normals = surface.normals();
-    for (normal, &c) in normals.iter_mut().zip(component) {
-        if closed[c as usize] && volume[c as usize] < 0.0 {
-            *normal = -*normal;
-        }
+    for (shape, volume) in shapes.iter_mut().zip(volumes) {
+        shape.inside_out = volume < 0.0;
     }
-    normals
+    shapes
+}
+
+/// Smallest and largest corner of the box around each component.
+fn component_boxes(surface: &TriMesh, component: &[u32], components: usize) -> Vec<(Vec3, Vec3)> {
+    let mut boxes = vec![(Vec3::MAX, Vec3::MIN); components];
+    for (p, &c) in surface.positions.iter().zip(component) {
+        let (low, high) = &mut boxes[c as usize];
+        (*low, *high) = (low.min(*p), high.max(*p));
+    }
+    boxes
 }
 
 /// Solves the heat equation of every bone on the heated components; the others get empty lists.
@@ -544,11 +569,7 @@ fn diffuse(
 /// Gives components without heat the weights of the nearest heated surface.
 fn follow(surface: &TriMesh, bvh: &Bvh, component: &[u32], reached: &[bool], lists: &mut WeightLists) {
     let count = reached.len();
-    let mut corners = vec![(Vec3::MAX, Vec3::MIN); count];
-    for (p, &c) in surface.positions.iter().zip(component) {
-        let (low, high) = &mut corners[c as usize];
-        (*low, *high) = (low.min(*p), high.max(*p));
-    }
+    let boxes = component_boxes(surface, component, count);
     let largest_rigid = RIGID_SIZE * surface.size();
     let weights_near = |p: Vec3| -> Vec<(u32, f32)> {
         let accept = |t: u32, _: Vec3| reached[component[surface.triangles[t as usize][0] as usize] as usize];
@@ -572,7 +593,7 @@ fn follow(surface: &TriMesh, bvh: &Bvh, component: &[u32], reached: &[bool], lis
     let of_piece: Vec<Option<Vec<(u32, f32)>>> = (0..count)
         .into_par_iter()
         .map(|c| {
-            let (low, high) = corners[c];
+            let (low, high) = boxes[c];
             (!reached[c] && low.distance(high) < largest_rigid).then(|| weights_near((low + high) * 0.5))
         })
         .collect();
@@ -613,11 +634,16 @@ fn prune(list: &mut Vec<(u32, f32)>, settings: &HeatSettings) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{chain, mesh, tube};
+    use super::super::fixture::{self, chain, tube};
     use super::super::{Method, Skinner, Workspace};
     use super::*;
     use crate::character::{Joint, Morph};
     use crate::math::Transform;
+
+    /// A mesh whose positions are in the world: it hangs on no joint of the skeleton.
+    fn mesh(positions: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Mesh {
+        Mesh { joint: usize::MAX, ..fixture::mesh(positions, triangles) }
+    }
 
     /// A tube of radius 1 and height 12 around joints at heights 0.5, 6 and 11.5.
     fn limb() -> (Mesh, Skeleton) {
