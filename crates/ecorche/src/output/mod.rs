@@ -9,6 +9,7 @@ pub mod mdd;
 pub mod obj;
 pub mod pc2;
 pub mod point_cache;
+pub mod usd;
 
 use crate::character::Character;
 use crate::frame::Frame;
@@ -75,6 +76,8 @@ pub enum Format {
     Mdd,
     /// One OBJ file per frame.
     Obj,
+    /// USD text with time-sampled points.
+    Usda,
 }
 
 impl Format {
@@ -85,6 +88,7 @@ impl Format {
             "pc2" => Ok(Self::Pc2),
             "mdd" => Ok(Self::Mdd),
             "obj" => Ok(Self::Obj),
+            "usda" => Ok(Self::Usda),
             _ => Err(WriteError::UnknownFormat { path: path.to_owned() }),
         }
     }
@@ -96,6 +100,7 @@ pub fn create<'a>(path: &Path, shot: &Shot<'a>) -> Result<Box<dyn CacheWriter + 
         Format::Pc2 => Box::new(pc2::create(path, shot)?),
         Format::Mdd => Box::new(mdd::create(path, shot)?),
         Format::Obj => Box::new(obj::ObjWriter::create(path, shot)?),
+        Format::Usda => Box::new(usd::UsdWriter::create(path, shot)?),
     })
 }
 
