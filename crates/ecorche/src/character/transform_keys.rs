@@ -91,6 +91,13 @@ fn shorten(track: &mut RawTrack) {
     }
 }
 
+/// The matrix a share `s` of the way from `a` to `b`, turning instead of taking the numbers one by
+/// one, which would shrink what is between.
+pub fn between_matrices(a: DMat4, b: DMat4, s: f64) -> DMat4 {
+    let [a, b] = [a, b].map(|matrix| Transform::from_matrix(matrix.as_mat4()).0);
+    Mat4::from(between(&a, &b, s as f32).to_affine()).as_dmat4()
+}
+
 fn between(a: &Transform, b: &Transform, s: f32) -> Transform {
     Transform {
         translation: Vec3::lerp(a.translation, b.translation, s),

@@ -4,10 +4,9 @@ use super::document::{Document, Source, attribute_number, child, children, input
 use super::node_transform::Kind;
 use super::scene::Scene;
 use crate::character::raw::{RawChannel, RawCharacter, RawClip, RawTrack};
-use crate::character::transform_keys::transform_tracks;
+use crate::character::transform_keys::{between_matrices, transform_tracks};
 use crate::character::{Interpolation, Repair};
-use crate::math::Transform;
-use glam::{DMat4, Mat4};
+use glam::DMat4;
 use roxmltree::{Node, NodeId};
 use std::collections::{BTreeMap, HashMap};
 
@@ -335,21 +334,14 @@ fn node_tracks(scene: &Scene, node: usize, driven: &[Driven]) -> Vec<RawTrack> {
     })
 }
 
-/// Between two matrices the node turns; the numbers of a rotation matrix taken one by one would shrink it.
+/// A whole matrix at `time`.
 fn matrix_at(curve: &Curve, time: f64) -> DMat4 {
     let (a, b, share) = curve.span(time);
     let key = |k: usize| Kind::Matrix.matrix(curve.key(k));
     if a == b || share == 0.0 || curve.leaves[a] == Leave::Step {
         return key(a);
     }
-    let [from, to] = [a, b].map(|k| Transform::from_matrix(key(k).as_mat4()).0);
-    let share = share as f32;
-    let between = Transform {
-        translation: from.translation.lerp(to.translation, share),
-        rotation: from.rotation.slerp(to.rotation, share),
-        scale: from.scale.lerp(to.scale, share),
-    };
-    Mat4::from(between.to_affine()).as_dmat4()
+    between_matrices(key(a), key(b), share)
 }
 
 /// Tracks of a morph weight: the target is the controller or its source of weights.

@@ -1,6 +1,7 @@
 //! Transforms of prims: `xformOpOrder` and its operations, at rest and over time.
 
 use super::layer::{Attribute, Layer, Value};
+use crate::character::transform_keys::between_matrices;
 use glam::{DMat4, DQuat, DVec3};
 
 /// The operations of one prim, outermost first.
@@ -55,7 +56,7 @@ impl<'a> XformStack<'a> {
 
     /// Parent-from-prim at a time code.
     pub fn at(&self, time: f64) -> DMat4 {
-        self.product(|op| matrix(op.kind, &sample(op.attribute, time, op.kind == "orient")?))
+        self.product(|op| matrix(op.kind, &sample(op, time)?))
     }
 
     fn product(&self, matrix_of: impl Fn(&Operation) -> Option<DMat4>) -> DMat4 {
@@ -67,17 +68,24 @@ impl<'a> XformStack<'a> {
 }
 
 /// The value at a time code: straight between samples, held outside them.
-fn sample(attribute: &Attribute, time: f64, is_quaternion: bool) -> Option<Value> {
-    let samples = &attribute.samples;
+fn sample(operation: &Operation, time: f64) -> Option<Value> {
+    let samples = &operation.attribute.samples;
     let next = samples.partition_point(|s| s.0 <= time);
     if samples.is_empty() {
-        return attribute.still().cloned();
+        return operation.attribute.still().cloned();
     }
     let (a, b) = (&samples[next.saturating_sub(1)], &samples[next.min(samples.len() - 1)]);
     let share = if b.0 > a.0 { ((time - a.0) / (b.0 - a.0)).clamp(0.0, 1.0) } else { 0.0 };
-    if is_quaternion && let (Some(qa), Some(qb)) = (a.1.quaternions().next(), b.1.quaternions().next()) {
-        let q = qa.slerp(qb, share);
-        return Some(Value::Numbers { width: 4, values: vec![q.w, q.x, q.y, q.z] });
+    match operation.kind {
+        "orient" => {
+            let q = a.1.quaternions().next()?.slerp(b.1.quaternions().next()?, share);
+            return Some(Value::Numbers { width: 4, values: vec![q.w, q.x, q.y, q.z] });
+        }
+        "transform" if share > 0.0 => {
+            let between = between_matrices(a.1.matrices().next()?, b.1.matrices().next()?, share);
+            return Some(Value::Numbers { width: 16, values: between.to_cols_array().to_vec() });
+        }
+        _ => {}
     }
     let Value::Numbers { width, values } = a.1.as_ref() else { return None };
     let other = b.1.numbers();
