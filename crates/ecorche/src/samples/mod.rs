@@ -1,5 +1,6 @@
 //! Built-in characters made by code.
 pub mod athlete;
+pub mod clips;
 pub mod hand;
 pub mod rig;
 pub mod sculpt;

@@ -6,6 +6,7 @@ mod skin;
 
 use crate::character::Character;
 use crate::geom::TriMesh;
+use crate::samples::clips;
 use crate::samples::sculpt::Solid;
 use glam::Vec3;
 
@@ -22,7 +23,7 @@ pub fn build(vertices: usize) -> Character {
     let surface = surface(&solid, vertices);
     let rig = skeleton::rig();
     let weights = skin::weights(&surface, &solid, &rig);
-    rig.character("athlete", surface, weights, Vec::new())
+    rig.character("athlete", surface, weights, clips::athlete::clips(&rig))
 }
 
 /// Even triangles on the figure.
@@ -40,10 +41,10 @@ pub fn fineness(p: Vec3) -> f32 {
     let hand = {
         let hand = skeleton::world_from_hand();
         let along = hand.inverse().transform_point3(p_left).y;
-        let t = ((along + 0.09) / 0.11).clamp(0.0, 1.0);
+        let t = ((along + 0.05) / 0.07).clamp(0.0, 1.0);
         1.0 - t * t * (3.0 - 2.0 * t)
     };
-    let face = near(Vec3::new(0.0, 1.650, 0.105), 0.055, 0.16);
+    let face = near(Vec3::new(0.0, 1.650, 0.105), 0.055, 0.125);
     let ear = near(Vec3::new(p.x.signum() * 0.082, 1.676, -0.008), 0.03, 0.07);
     let toes = {
         let t = ((0.11 - p.z) / 0.06).clamp(0.0, 1.0);
@@ -51,5 +52,5 @@ pub fn fineness(p: Vec3) -> f32 {
         t.max(low)
     };
     let scale = |finest: f32, far: f32| finest + (1.0 - finest) * far;
-    scale(0.52, hand).min(scale(0.55, face)).min(scale(0.60, ear)).min(scale(0.62, toes))
+    scale(0.42, hand).min(scale(0.42, face)).min(scale(0.50, ear)).min(scale(0.52, toes))
 }

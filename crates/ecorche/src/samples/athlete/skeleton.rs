@@ -45,7 +45,7 @@ pub fn rig() -> Rig {
         ("hips", "root", Vec3::new(0.0, 0.970, -0.004), [0.130, 0.050]),
         ("spine", "hips", Vec3::new(0.0, 1.065, -0.012), [0.125, 0.045]),
         ("chest", "spine", Vec3::new(0.0, 1.185, -0.028), [0.130, 0.045]),
-        ("upperChest", "chest", Vec3::new(0.0, 1.310, -0.036), [0.130, 0.045]),
+        ("upperChest", "chest", Vec3::new(0.0, 1.310, -0.036), [0.122, 0.045]),
         ("neck", "upperChest", Vec3::new(0.0, 1.480, -0.034), [0.055, 0.026]),
         ("head", "neck", Vec3::new(0.0, 1.605, -0.010), [0.080, 0.026]),
     ];
@@ -54,13 +54,7 @@ pub fn rig() -> Rig {
         rig.add(name, parent, [head, tip], Vec3::Z, flesh);
     }
     let elbow_flexes = WRIST - ELBOW;
-    rig.add(
-        "leftShoulder",
-        "upperChest",
-        [Vec3::new(0.028, 1.445, 0.000), SHOULDER],
-        Vec3::Z,
-        [0.050, 0.036],
-    );
+    rig.add("leftShoulder", "upperChest", [Vec3::new(0.028, 1.445, 0.000), SHOULDER], Vec3::Z, [0.066, 0.034]);
     rig.add("leftUpperArm", "leftShoulder", [SHOULDER, ELBOW], elbow_flexes, [0.052, 0.036]);
     // Just beyond the line of the upper arm lies the way the straightened elbow would bend.
     let inside = SHOULDER - ELBOW;
@@ -68,7 +62,7 @@ pub fn rig() -> Rig {
     let world = world_from_hand();
     let place = |p: Vec3| world.transform_point3(p);
     add_hand(&mut rig, "left", "leftLowerArm", place, [Vec3::ZERO, Vec3::new(0.003, 0.085, 0.0)], false);
-    rig.add("leftUpperLeg", "hips", [HIP, KNEE], Vec3::Z, [0.084, 0.046]);
+    rig.add("leftUpperLeg", "hips", [HIP, KNEE], Vec3::Z, [0.072, 0.044]);
     rig.add("leftLowerLeg", "leftUpperLeg", [KNEE, ANKLE], Vec3::NEG_Z, [0.052, 0.034]);
     let foot = world_from_foot();
     let ball = foot.transform_point3(Vec3::new(-0.004, 0.020, 0.128));

@@ -7,6 +7,9 @@ use crate::samples::weights::{soften, tidy};
 use glam::Vec3;
 use rayon::prelude::*;
 
+/// Below this height the heel belongs to the foot, although the shin bone ends nearer to it.
+const HEEL_TOP: f32 = 0.07;
+
 /// `(bone, weight)` lists, one per vertex, exactly symmetric.
 pub fn weights(surface: &TriMesh, solid: &Solid, rig: &Rig) -> Vec<Vec<(u32, f32)>> {
     let mirror_vertex = mirror_vertices(surface);
@@ -82,10 +85,10 @@ fn owner_on_left(p: Vec3, solid: &Solid, rig: &Rig) -> usize {
         let name = bone.name.as_str();
         match part {
             "hand" => name.starts_with("left") && is_hand(name) || name == "leftLowerArm",
-            "arm" => {
-                matches!(name, "leftShoulder" | "leftUpperArm" | "leftLowerArm" | "leftHand" | "upperChest")
-            }
+            "arm" => matches!(name, "leftShoulder" | "leftUpperArm" | "leftLowerArm" | "leftHand" | "upperChest"),
+            "foot" if p.y < HEEL_TOP => matches!(name, "leftFoot" | "leftToes"),
             "foot" => matches!(name, "leftLowerLeg" | "leftFoot" | "leftToes"),
+            "leg" if p.y < HEEL_TOP => name == "leftFoot",
             "leg" => matches!(name, "leftUpperLeg" | "leftLowerLeg" | "leftFoot" | "hips" | "spine"),
             "head" => matches!(name, "head" | "neck"),
             _ => {
