@@ -85,7 +85,9 @@ fn owner_on_left(p: Vec3, solid: &Solid, rig: &Rig) -> usize {
         let name = bone.name.as_str();
         match part {
             "hand" => name.starts_with("left") && is_hand(name) || name == "leftLowerArm",
-            "arm" => matches!(name, "leftShoulder" | "leftUpperArm" | "leftLowerArm" | "leftHand" | "upperChest"),
+            "arm" => {
+                matches!(name, "leftShoulder" | "leftUpperArm" | "leftLowerArm" | "leftHand" | "upperChest")
+            }
             "foot" if p.y < HEEL_TOP => matches!(name, "leftFoot" | "leftToes"),
             "foot" => matches!(name, "leftLowerLeg" | "leftFoot" | "leftToes"),
             "leg" if p.y < HEEL_TOP => name == "leftFoot",
