@@ -94,7 +94,7 @@ fn place(camera: &Camera, dome: usize) -> Vec<(Vec3, Vec3, Group, f32)> {
             turn = golden_turn(turn);
         }
     };
-    disc(key_direction(ahead, side), KEY_POWER, 16, 0.20, Group::Key);
+    disc(key_direction(ahead, side), KEY_POWER, 20, 0.20, Group::Key);
     disc(rim_direction(ahead, side), RIM_POWER, 8, 0.22, Group::Rim);
 
     let mut turn = side;
@@ -165,7 +165,7 @@ impl Lamps {
         let p = point - self.middle;
         let mut light = Light { diffuse: Vec3::ZERO, key: 0.0, rim: 0.0, open: 0.0 };
         let (mut key_total, mut rim_total, mut open_total) = (0.0, 0.0, 1e-6);
-        for lamp in &self.lamps {
+        for (i, lamp) in self.lamps.iter().enumerate() {
             let cosine = normal.dot(lamp.toward);
             let weight = match lamp.group {
                 Group::Key => &mut key_total,
@@ -179,13 +179,19 @@ impl Lamps {
             }
             // Step off the surface along its normal, more the flatter the lamp shines on it: no texel then
             // shadows its own surface, and the shadow still starts at the contact.
-            let step = lamp.map.texel * (0.6 + 1.6 * (1.0 - cosine));
-            let q = p + normal * step;
-            let visible = lamp.map.visible(
-                q.dot(lamp.right),
-                q.dot(lamp.up),
-                q.dot(lamp.toward) + 0.6 * lamp.map.texel,
-            );
+            let texel = lamp.map.texel;
+            let wide = if lamp.group == Group::Key { 2.0 } else { 1.0 };
+            let q = p + normal * (texel * wide * (0.6 + 1.6 * (1.0 - cosine)));
+            let (u, v, depth) = (q.dot(lamp.right), q.dot(lamp.up), q.dot(lamp.toward) + 0.6 * texel);
+            let visible = if lamp.group == Group::Key {
+                // Two look-ups on alternating diagonals: the steps between the lamps of the disc would show
+                // in wide half-shadows.
+                let (across, along) = (1.6 * texel, if i % 2 == 0 { 1.6 * texel } else { -1.6 * texel });
+                let first = lamp.map.visible(u + across, v + along, depth);
+                0.5 * (first + lamp.map.visible(u - across, v - along, depth))
+            } else {
+                lamp.map.visible(u, v, depth)
+            };
             if visible == 0.0 {
                 continue;
             }
