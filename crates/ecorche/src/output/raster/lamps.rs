@@ -94,7 +94,7 @@ fn place(camera: &Camera, dome: usize) -> Vec<(Vec3, Vec3, Group, f32)> {
             turn = golden_turn(turn);
         }
     };
-    disc(key_direction(ahead, side), KEY_POWER, 16, 0.20, Group::Key);
+    disc(key_direction(ahead, side), KEY_POWER, 20, 0.20, Group::Key);
     disc(rim_direction(ahead, side), RIM_POWER, 8, 0.22, Group::Rim);
 
     let mut turn = side;
@@ -165,7 +165,7 @@ impl Lamps {
         let p = point - self.middle;
         let mut light = Light { diffuse: Vec3::ZERO, key: 0.0, rim: 0.0, open: 0.0 };
         let (mut key_total, mut rim_total, mut open_total) = (0.0, 0.0, 1e-6);
-        for lamp in &self.lamps {
+        for (i, lamp) in self.lamps.iter().enumerate() {
             let cosine = normal.dot(lamp.toward);
             let weight = match lamp.group {
                 Group::Key => &mut key_total,
@@ -179,13 +179,19 @@ impl Lamps {
             }
             // Step off the surface along its normal, more the flatter the lamp shines on it: no texel then
             // shadows its own surface, and the shadow still starts at the contact.
-            let step = lamp.map.texel * (0.6 + 1.6 * (1.0 - cosine));
-            let q = p + normal * step;
-            let visible = lamp.map.visible(
-                q.dot(lamp.right),
-                q.dot(lamp.up),
-                q.dot(lamp.toward) + 0.6 * lamp.map.texel,
-            );
+            let texel = lamp.map.texel;
+            let wide = if lamp.group == Group::Key { 2.0 } else { 1.0 };
+            let q = p + normal * (texel * wide * (0.6 + 1.6 * (1.0 - cosine)));
+            let (u, v, depth) = (q.dot(lamp.right), q.dot(lamp.up), q.dot(lamp.toward) + 0.6 * texel);
+            let visible = if lamp.group == Group::Key {
+                // Two look-ups on alternating diagonals: the steps between the lamps of the disc would show
+                // in wide half-shadows.
+                let (across, along) = (1.6 * texel, if i % 2 == 0 { 1.6 * texel } else { -1.6 * texel });
+                let first = lamp.map.visible(u + across, v + along, depth);
+                0.5 * (first + lamp.map.visible(u - across, v - along, depth))
+            } else {
+                lamp.map.visible(u, v, depth)
+            };
             if visible == 0.0 {
                 continue;
             }
@@ -290,20 +296,27 @@ impl DepthMap {
         map
     }
 
+    /// Draws a finite triangle. Whole numbers stay 32-bit here and below: their conversions from and to
+    /// `f32` are single instructions, those of `usize` are not.
     fn draw(&mut self, corners: [Vec3; 3]) {
         let scale = self.texels_per_metre;
         // In texels, relative to the centre of the first one.
         let [a, b, c] = corners
             .map(|p| Vec3::new((p.x - self.left) * scale - 0.5, (p.y - self.bottom) * scale - 0.5, p.z));
-        let (low, high) = (a.min(b).min(c), a.max(b).max(c));
-        if !(high.x >= 0.0 && high.y >= 0.0 && low.is_finite() && high.is_finite()) {
+        let least = |x: f32, y: f32, z: f32| {
+            let low = if x < y { x } else { y };
+            if low < z { low } else { z }
+        };
+        let (low_x, high_x) = (least(a.x, b.x, c.x), -least(-a.x, -b.x, -c.x));
+        let (low_y, high_y) = (least(a.y, b.y, c.y), -least(-a.y, -b.y, -c.y));
+        if !(high_x >= 0.0 && high_y >= 0.0) {
             return;
         }
         // Rounding up by hand: `ceil` is a call on processors without the instruction.
-        let first = |x: f32| if x <= 0.0 { 0 } else { x as usize + usize::from(x > (x as usize) as f32) };
-        let (x0, y0) = (first(low.x), first(low.y));
-        let x1 = (high.x as usize).min(self.width - 1);
-        let y1 = (high.y as usize).min(self.height - 1);
+        let first = |x: f32| if x <= 0.0 { 0 } else { x as i32 + i32::from(x > (x as i32) as f32) };
+        let (x0, y0) = (first(low_x), first(low_y));
+        let x1 = (high_x as i32).min(self.width as i32 - 1);
+        let y1 = (high_y as i32).min(self.height as i32 - 1);
         if x0 > x1 || y0 > y1 {
             return;
         }
@@ -318,11 +331,12 @@ impl DepthMap {
         };
         let (ea, eb) = (edge(b, c), edge(c, a));
         for y in y0..=y1 {
-            let row = &mut self.depth[y * self.width + x0..=y * self.width + x1];
-            for (i, stored) in row.iter_mut().enumerate() {
-                let (x, y) = ((x0 + i) as f32, y as f32);
-                let wa = ea[0] * x + ea[1] * y + ea[2];
-                let wb = eb[0] * x + eb[1] * y + eb[2];
+            let start = y as usize * self.width;
+            let row = &mut self.depth[start + x0 as usize..=start + x1 as usize];
+            let (row_a, row_b) = (ea[1] * y as f32 + ea[2], eb[1] * y as f32 + eb[2]);
+            for (x, stored) in (x0..).zip(row) {
+                let wa = ea[0] * x as f32 + row_a;
+                let wb = eb[0] * x as f32 + row_b;
                 let wc = 1.0 - wa - wb;
                 // The slack closes the cracks that rounding leaves between neighbours.
                 if wa >= -1e-4 && wb >= -1e-4 && wc >= -1e-4 {
@@ -333,15 +347,16 @@ impl DepthMap {
     }
 
     /// Share of the four texels around a place that do not hide a point this far towards the lamp.
+    #[inline]
     fn visible(&self, u: f32, v: f32, depth: f32) -> f32 {
         let x = (u - self.left) * self.texels_per_metre - 0.5;
         let y = (v - self.bottom) * self.texels_per_metre - 0.5;
         if !(x >= 0.0 && y >= 0.0 && x < self.width as f32 - 1.0 && y < self.height as f32 - 1.0) {
             return 1.0;
         }
-        let (column, row) = (x as usize, y as usize);
+        let (column, row) = (x as i32, y as i32);
         let (fx, fy) = (x - column as f32, y - row as f32);
-        let texels = &self.depth[row * self.width + column..][..self.width + 2];
+        let texels = &self.depth[row as usize * self.width + column as usize..][..self.width + 2];
         let open = |i: usize| if depth >= texels[i] { 1.0 } else { 0.0 };
         let below = open(0) * (1.0 - fx) + open(1) * fx;
         let above = open(self.width) * (1.0 - fx) + open(self.width + 1) * fx;
@@ -426,17 +441,17 @@ impl Level {
         let scale = 1.0 / (2u32 << level.min(20)) as f32;
         let (x, y) = (x * scale - 0.5, y * scale - 0.5);
         // `as` rounds towards zero; the shift keeps that downward for places left of the map.
-        let (column, row) = ((x + 0.5 + 64.0) as i64 - 64, (y + 0.5 + 64.0) as i64 - 64);
+        let (column, row) = ((x + 0.5 + 64.0) as i32 - 64, (y + 0.5 + 64.0) as i32 - 64);
         let (wx, wy) = (spline(x - column as f32), spline(y - row as f32));
         let mut sum = Vec2::ZERO;
         for j in 0..3 {
-            let line = row + j as i64 - 1;
-            if line < 0 || line >= self.height as i64 {
+            let line = row + j as i32 - 1;
+            if line < 0 || line >= self.height as i32 {
                 continue;
             }
             for i in 0..3 {
-                let place = column + i as i64 - 1;
-                if place >= 0 && place < self.width as i64 {
+                let place = column + i as i32 - 1;
+                if place >= 0 && place < self.width as i32 {
                     sum += self.texels[line as usize * self.width + place as usize] * (wx[i] * wy[j]);
                 }
             }

@@ -170,9 +170,16 @@ pub struct Settings {
     pub dome: usize,
 }
 
+impl Settings {
+    /// For a picture of this size: small ones, as on contact sheets, need fewer lamps.
+    pub fn sized(width: usize, height: usize) -> Self {
+        Self { width, height, dome: if width.min(height) < 500 { 48 } else { 72 } }
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
-        Self { width: 900, height: 900, dome: 72 }
+        Self::sized(900, 900)
     }
 }
 

@@ -307,7 +307,7 @@ impl<'a> Stage<'a> {
 const INSIDE: Vec3 = Vec3::new(0.80, 0.60, 0.54);
 
 /// Strength of the warm light beside the terminator. At 0 the clay looks like plaster, at 2.5 like wax.
-const SCATTER: f32 = 0.5;
+const SCATTER: f32 = 0.4;
 
 impl Fragment {
     fn join(&mut self, other: &Fragment) {
