@@ -27,8 +27,8 @@ pub struct Cli {
 #[derive(Args)]
 pub struct Options {
     /// Threads to use; all cores by default. Results do not depend on it
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024).map(usize::from), help_heading = "Everywhere")]
-    pub threads: Option<usize>,
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Everywhere")]
+    pub threads: Option<u16>,
     /// Say nothing but results and errors
     #[arg(long, short, global = true, help_heading = "Everywhere")]
     pub quiet: bool,

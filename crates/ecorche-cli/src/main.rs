@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     let console = Console::new(cli.options.quiet, cli.options.verbose);
     if let Some(threads) = cli.options.threads {
         // Fails only when a pool exists already, which nothing before this line makes.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
     }
     let result = match &cli.command {
         Command::Info(arguments) => commands::info::run(arguments, &console),

@@ -4,15 +4,15 @@ use crate::Failure;
 use crate::arguments::{CacheArguments, Rig, Weights};
 use crate::console::Console;
 use ecorche::cache::Cache;
-use ecorche::character::{Character, Clip, motion, read};
-use ecorche::samples;
+use ecorche::character::motion::{self, Transfer};
+use ecorche::character::{Character, Clip, read};
 use ecorche::skinning::heat_weights::{self, HeatSettings};
 use std::path::Path;
 
 /// Loads `source`, a path or `sample:NAME`.
 pub fn load(source: &str) -> Result<Character, Failure> {
     match source.strip_prefix("sample:") {
-        Some(spec) => Ok(samples::build(spec)?),
+        Some(spec) => Err(format!("no sample {spec}").into()),
         None => Ok(read(Path::new(source))?),
     }
 }
@@ -25,7 +25,18 @@ pub fn load_rigged(rig: &Rig, console: &Console) -> Result<Character, Failure> {
         let moving = load(file)?;
         console.warn_of_repairs(file, &moving.repairs);
         let report = motion::join(&mut character, &moving)?;
-        console.note(&format!("{file}: {report}"));
+        character.clips.retain(|clip| report.clips.contains(&clip.name));
+        console.note(&format!(
+            "{file}: {} joints matched, {}",
+            report.matches.len(),
+            transfer_in_words(report.transfer)
+        ));
+        if !report.unmatched_joints.is_empty() {
+            console.detail(&format!("  not moved on their own: {}", report.unmatched_joints.join(", ")));
+        }
+        if !report.unmatched_motion.is_empty() {
+            console.detail(&format!("  moves nothing here: {}", report.unmatched_motion.join(", ")));
+        }
     }
     let weightless = match rig.weights {
         Some(Weights::File) => Vec::new(),
@@ -53,4 +64,12 @@ pub fn find_clip<'a>(character: &'a Character, name: &str, file: &str) -> Result
 /// The user's disk cache, unless switched off.
 pub fn user_cache(arguments: &CacheArguments) -> Option<Cache> {
     if arguments.no_cache { None } else { Cache::of_user(arguments.cache_limit << 20) }
+}
+
+fn transfer_in_words(transfer: Transfer) -> &'static str {
+    match transfer {
+        Transfer::AdoptedSkeleton => "its skeleton adopted",
+        Transfer::RestDifferences => "rotations carried over relative to the rest poses",
+        _ => "same skeleton",
+    }
 }

@@ -91,7 +91,9 @@ fn cached_centres(mesh: &Mesh, cache: &Cache) -> CentresOfRotation {
         ],
     );
     if let Some(bytes) = cache.get(key) {
-        return CentresOfRotation::from_parts(bytemuck::allocation::pod_collect_to_vec(&bytes));
+        return CentresOfRotation::from_parts(
+            bytes.chunks_exact(12).map(bytemuck::pod_read_unaligned).collect(),
+        );
     }
     let centres = CentresOfRotation::compute(mesh);
     cache.put(key, bytemuck::cast_slice(centres.as_slice()));

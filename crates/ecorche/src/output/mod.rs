@@ -16,7 +16,13 @@ pub mod pc2;
 pub mod picture;
 pub mod plot;
 pub mod point_cache;
+pub mod raster;
+pub mod sheet;
+pub mod text;
 pub mod usd;
+
+pub use colour::{Colour, ColourMap};
+pub use picture::Picture;
 
 use crate::character::Character;
 use crate::frame::Frame;
@@ -83,6 +89,8 @@ pub enum Format {
     Mdd,
     /// One OBJ file per frame.
     Obj,
+    /// Binary glTF with one morph target per frame.
+    Glb,
     /// USD text with time-sampled points.
     Usda,
 }
@@ -95,6 +103,7 @@ impl Format {
             "pc2" => Ok(Self::Pc2),
             "mdd" => Ok(Self::Mdd),
             "obj" => Ok(Self::Obj),
+            "glb" => Ok(Self::Glb),
             "usda" => Ok(Self::Usda),
             _ => Err(WriteError::UnknownFormat { path: path.to_owned() }),
         }
@@ -107,6 +116,7 @@ pub fn create<'a>(path: &Path, shot: &Shot<'a>) -> Result<Box<dyn CacheWriter + 
         Format::Pc2 => Box::new(pc2::create(path, shot)?),
         Format::Mdd => Box::new(mdd::create(path, shot)?),
         Format::Obj => Box::new(obj::ObjWriter::create(path, shot)?),
+        Format::Glb => Box::new(gltf::GltfWriter::create(path, shot)?),
         Format::Usda => Box::new(usd::UsdWriter::create(path, shot)?),
     })
 }
