@@ -191,7 +191,7 @@ fn seeds(sheet: &Sheet, positions: &[Vec3], bvh: &Bvh, crossed_ring: &[bool]) ->
         .collect()
 }
 
-/// Normal of `v`, the triangles around it weighted by their angle there; not normalised.
+/// Normal of `v` from the triangles around it; not normalised.
 fn vertex_normal(sheet: &Sheet, positions: &[Vec3], v: u32) -> Vec3 {
     let weighted = |&t: &u32| {
         let triangle = sheet.triangles[t as usize];
