@@ -290,8 +290,13 @@ impl Join<'_> {
 
     /// Height of the floor under the character's meshes, or joints if it has none.
     fn floor(&self) -> f32 {
-        let meshes = self.character.meshes.iter().filter(|m| m.skin().is_some());
-        let lowest_point = meshes.flat_map(|m| &m.positions).map(|p| p.y).fold(f32::MAX, f32::min);
+        let points = self.character.meshes.iter().flat_map(|mesh| {
+            // Skinned positions are in the world already.
+            let world_from_mesh =
+                if mesh.skin().is_some() { Affine3A::IDENTITY } else { self.rest.world[mesh.joint] };
+            mesh.positions.iter().map(move |&p| world_from_mesh.transform_point3(p).y)
+        });
+        let lowest_point = points.fold(f32::MAX, f32::min);
         let joints = self.pairing.matches.iter().map(|m| self.rest.point(m.joint).y);
         let lowest = if lowest_point < f32::MAX { lowest_point } else { joints.fold(f32::MAX, f32::min) };
         floor_below(lowest, leg_length(&self.pairing.bones, &self.rest))
