@@ -24,8 +24,9 @@ const UNITS: [(f32, &str); 6] = [
     (0.1, "10 cm"),
     (0.001, "1 mm"),
 ];
-/// Length of the longest limb, measured from the root, metres. Below 0.9 MakeHuman's decimetres
-/// (0.82) would be taken for CMU units; above 2.0 large figures in inches (2.2) would.
+/// Length of the longest limb, measured from the root, metres. Below 0.82 a MakeHuman walk in
+/// decimetres is taken for CMU units; below 1.17 as the upper end CMU walks find no unit. The upper
+/// end itself is chosen, not tuned.
 const LONGEST_LIMB: std::ops::Range<f32> = 0.9..2.0;
 /// Frames per second when the file gives none.
 const DEFAULT_FPS: f64 = 30.0;

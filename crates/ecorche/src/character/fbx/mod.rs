@@ -23,8 +23,8 @@ use std::path::Path;
 
 /// Memory the library may take however small the file, bytes.
 const MEMORY_FLOOR: usize = 256 << 20;
-/// Memory beyond that per byte of file. Text and plain binary files need below 10; compressed
-/// arrays of real characters expand some 20 times, a hostile one a thousand times.
+/// Memory beyond that per byte of file. Chosen, not measured: far below the thousandfold that a
+/// hostile compressed array can expand to.
 const MEMORY_PER_BYTE: usize = 64;
 
 /// Reads the file at `path`.

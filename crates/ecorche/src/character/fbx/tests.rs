@@ -297,3 +297,35 @@ fn damaged_files_never_panic() {
         Ok(())
     });
 }
+
+#[test]
+fn a_chain_of_twenty_thousand_nodes_needs_no_stack() {
+    let count = 20_000;
+    let objects: String = (1..=count).map(|id| model(id, "n", "Null", "")).collect();
+    let connections: String = (1..=count).map(|id| format!("C: \"OO\",{id},{}\n", id - 1)).collect();
+    let raw = parse(&file(Y_UP, 1.0, &objects, &connections));
+    assert_eq!(raw.nodes.len(), count as usize);
+    assert!(raw.nodes.iter().enumerate().all(|(i, n)| n.parent == i.checked_sub(1)));
+}
+
+#[test]
+fn nodes_that_are_their_own_ancestors_do_not_hang() {
+    let objects = model(1, "a", "Null", "") + &model(2, "b", "Null", "") + &model(3, "c", "Null", "");
+    let bytes = file(Y_UP, 1.0, &objects, "C: \"OO\",1,2\nC: \"OO\",2,1\nC: \"OO\",3,0\n");
+    // An error or a repaired hierarchy, both are fine.
+    if let Ok(raw) = read_bytes(&bytes, None, Path::new("test.fbx")) {
+        assert!(raw.nodes.iter().any(|n| n.name == "c"));
+    }
+}
+
+#[test]
+fn keys_centuries_apart_stay_within_memory() {
+    let (objects, connections) = rigged();
+    let far = objects
+        .replace(&format!("a: 0,{SECOND}\n"), "a: 0,9000000000000000000\n")
+        .replace("a: 4\n", "a: 8\n");
+    assert_ne!(far, objects);
+    let raw = parse(&file(Y_UP, 1.0, &far, &connections));
+    let keys: usize = raw.clips.iter().flat_map(|c| &c.tracks).map(|t| t.times.len()).sum();
+    assert!(keys < 20_000, "{keys}");
+}

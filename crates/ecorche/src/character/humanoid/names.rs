@@ -301,19 +301,34 @@ pub(super) fn recognise(skeleton: &Skeleton) -> Vec<Option<HumanoidBone>> {
     for joints in claims.joints.values_mut() {
         joints.sort_by_key(|&j| (is_doubled(&skeleton.joints[j].name), j));
     }
-    // The map lists better ranks of a part first.
-    let first_of_each: Vec<_> = claims.joints.iter().map(|(&key, joints)| (key, joints[0])).collect();
-    for ((side, claim), joint) in first_of_each {
-        if let Claim::Part(part, _) = claim {
-            claims.give(joint, part, side);
+    // Joints of a skin first: nodes that carry meshes are often named after the limb they look like.
+    for skinned in [true, false] {
+        let claimed: Vec<_> = claims.joints.iter().map(|(&key, joints)| (key, joints.clone())).collect();
+        // The map lists better ranks of a part first.
+        for ((side, claim), joints) in claimed {
+            let joint = joints.into_iter().find(|&j| skeleton.joints[j].in_skin == skinned);
+            if let (Claim::Part(part, _), Some(joint)) = (claim, joint) {
+                claims.give(joint, part, side);
+            }
+        }
+    }
+    for joints in claims.joints.values_mut() {
+        if joints.iter().any(|&j| skeleton.joints[j].in_skin) {
+            joints.retain(|&j| skeleton.joints[j].in_skin);
         }
     }
     for side in [Side::Left, Side::Right] {
-        deal(&mut claims, side, Claim::Arm, &[Part::UpperArm, Part::LowerArm, Part::Hand]);
-        deal(&mut claims, side, Claim::Leg, &[Part::UpperLeg, Part::LowerLeg, Part::Foot, Part::Toes]);
+        deal(skeleton, &mut claims, side, Claim::Arm, &[Part::UpperArm, Part::LowerArm, Part::Hand]);
+        deal(
+            skeleton,
+            &mut claims,
+            side,
+            Claim::Leg,
+            &[Part::UpperLeg, Part::LowerLeg, Part::Foot, Part::Toes],
+        );
         for finger in [Finger::Thumb, Finger::Index, Finger::Middle, Finger::Ring, Finger::Little] {
             let bones = [0, 1, 2].map(|number| Part::Finger(finger, number));
-            deal(&mut claims, side, Claim::Finger(finger), &bones);
+            deal(skeleton, &mut claims, side, Claim::Finger(finger), &bones);
         }
         // A rig of shoulder, elbow, wrist has its upper arm at the shoulder.
         if claims.joint(Part::UpperArm, side).is_none()
@@ -328,15 +343,21 @@ pub(super) fn recognise(skeleton: &Skeleton) -> Vec<Option<HumanoidBone>> {
     claims.bone_of
 }
 
-/// Deals joints that are named alike out to the free places of a limb, from the body outward.
-fn deal(claims: &mut Claims, side: Side, claim: Claim, parts: &[Part]) {
+/// Deals joints that are named alike out to the free places of a limb, from the body outward. In
+/// arms and legs each must hang on the joint that has the place before.
+fn deal(skeleton: &Skeleton, claims: &mut Claims, side: Side, claim: Claim, parts: &[Part]) {
     let mut joints = claims.of(side, claim).into_iter().peekable();
+    // Tracked hands list their finger joints side by side.
+    let is_finger = matches!(claim, Claim::Finger(_));
+    let mut before = None;
     for &part in parts {
         if let Some(&joint) = joints.peek()
+            && (is_finger || before.is_none_or(|before| is_ancestor(skeleton, before, joint)))
             && claims.give(joint, part, side)
         {
             joints.next();
         }
+        before = claims.joint(part, side).or(before);
     }
 }
 

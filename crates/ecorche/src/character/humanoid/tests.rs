@@ -235,6 +235,21 @@ fn limbs_named_alike_are_dealt_out_along_the_hierarchy() {
 }
 
 #[test]
+fn mesh_nodes_named_like_limbs_do_not_take_their_place() {
+    let mut skeleton = skeleton(
+        "Hips,UpperArm.L,Arm.L,LowerArm.L<UpperArm.L,Palm.L,Hand.L,UpperLeg.L<Hips,Leg.L,LowerLeg.L<UpperLeg.L,Foot.L<Hips",
+    );
+    let mesh_nodes = ["Arm.L", "Hand.L", "Leg.L"];
+    for joint in &mut skeleton.joints {
+        joint.in_skin = !mesh_nodes.contains(&joint.name.as_str());
+    }
+    let bones = recognise(&skeleton);
+    for (joint, bone) in skeleton.joints.iter().zip(bones) {
+        assert_eq!(bone.is_none(), mesh_nodes.contains(&joint.name.as_str()), "{} {bone:?}", joint.name);
+    }
+}
+
+#[test]
 fn controls_and_quadrupeds_are_left_alone() {
     assert_found("elbowIK.l,control-foot-roll.l,handslot.l,PoleTarget.L,IK-toe.l", &[]);
     assert_found("BackUpLeg.L,BackLowLeg.L,FrontUpLeg.L,Tail1", &[]);

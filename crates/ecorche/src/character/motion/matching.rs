@@ -1,6 +1,6 @@
 //! Which joint of the motion moves which joint of the character.
 
-use crate::character::humanoid::{self, HumanoidBone, Naming};
+use crate::character::humanoid::{self, HumanoidBone, Naming, Side};
 use crate::character::{Character, Skeleton};
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ pub(super) fn pair(character: &Character, motion: &Character) -> Pairing {
     let (skeleton, moving) = (&character.skeleton, &motion.skeleton);
     let bones = humanoid::recognise(skeleton);
     let motion_bones = humanoid::recognise(moving);
-    let targets = body_joints(skeleton, &bones);
+    let targets = body_joints(character, &bones);
     let sources = animated_joints(motion);
     let (naming, motion_naming) = (Naming::of(skeleton), Naming::of(moving));
 
@@ -73,8 +73,13 @@ pub(super) fn pair(character: &Character, motion: &Character) -> Pairing {
     let lower = |skeleton: &Skeleton, j: usize| Some(skeleton.joints[j].name.to_lowercase());
     pass(MatchedBy::Name, &|j| name(skeleton, j), &|j| name(moving, j));
     pass(MatchedBy::NameIgnoringCase, &|j| lower(skeleton, j), &|j| lower(moving, j));
-    pass(MatchedBy::BareName, &|j| Some(naming.bare(&skeleton.joints[j].name)), &|j| {
-        Some(motion_naming.bare(&moving.joints[j].name))
+    // `Leg` is a thigh in one rig and a shin in another: limbs must also be the same bone.
+    let bare = |naming: &Naming, skeleton: &Skeleton, bones: &[Option<HumanoidBone>], j: usize| {
+        let limb = bones[j].filter(|b| b.side != Side::Centre).map(HumanoidBone::name);
+        Some(naming.bare(&skeleton.joints[j].name) + &limb.unwrap_or_default())
+    };
+    pass(MatchedBy::BareName, &|j| bare(&naming, skeleton, &bones, j), &|j| {
+        bare(&motion_naming, moving, &motion_bones, j)
     });
     let bone_name = |bones: &[Option<HumanoidBone>], j: usize| bones[j].map(HumanoidBone::name);
     pass(MatchedBy::Bone, &|j| bone_name(&bones, j), &|j| bone_name(&motion_bones, j));
@@ -87,17 +92,23 @@ pub(super) fn pair(character: &Character, motion: &Character) -> Pairing {
     }
 }
 
-/// Joints that may be moved: those of skins and bones of a human, and whatever hangs on them.
-/// Nodes above (an armature's, the scene's) place the character and are left alone.
-fn body_joints(skeleton: &Skeleton, bones: &[Option<HumanoidBone>]) -> Vec<usize> {
-    let mut body = vec![false; skeleton.len()];
-    for (index, joint) in skeleton.joints.iter().enumerate() {
-        body[index] = joint.in_skin || bones[index].is_some() || joint.parent.is_some_and(|p| body[p]);
+/// Joints that may be moved: those of skins and bones of a human, and whatever hangs on them but
+/// carries no mesh. Nodes above (an armature's, the scene's) place the character and are left alone.
+fn body_joints(character: &Character, bones: &[Option<HumanoidBone>]) -> Vec<usize> {
+    let joints = &character.skeleton.joints;
+    let mut carries_mesh = vec![false; joints.len()];
+    for mesh in &character.meshes {
+        carries_mesh[mesh.joint] = true;
+    }
+    let mut body = vec![false; joints.len()];
+    for (index, joint) in joints.iter().enumerate() {
+        let hangs_on_body = joint.parent.is_some_and(|p| body[p]);
+        body[index] = joint.in_skin || bones[index].is_some() || (hangs_on_body && !carries_mesh[index]);
     }
     if !body.contains(&true) {
-        return (0..skeleton.len()).collect();
+        return (0..joints.len()).collect();
     }
-    (0..skeleton.len()).filter(|&j| body[j]).collect()
+    (0..joints.len()).filter(|&j| body[j]).collect()
 }
 
 fn animated_joints(motion: &Character) -> Vec<usize> {

@@ -7,8 +7,7 @@ use crate::character::{Character, Clip, Interpolation, JointTrack, Pose, Skeleto
 use crate::math::Transform;
 use glam::{Affine3A, Quat, Vec3};
 
-/// Bones count as pointing the same way within this angle, radians. Exports of one rig differ by
-/// 0.01; a T-pose and an A-pose by 0.7.
+/// Bones count as pointing the same way within this angle, radians: 10 degrees. Chosen, not tuned.
 const SAME_DIRECTION: f32 = 0.17;
 /// Share of the bones that must do so; a few helper joints may differ.
 const MOST_BONES: f32 = 0.9;
@@ -290,8 +289,13 @@ impl Join<'_> {
 
     /// Height of the floor under the character's meshes, or joints if it has none.
     fn floor(&self) -> f32 {
-        let meshes = self.character.meshes.iter().filter(|m| m.skin().is_some());
-        let lowest_point = meshes.flat_map(|m| &m.positions).map(|p| p.y).fold(f32::MAX, f32::min);
+        let points = self.character.meshes.iter().flat_map(|mesh| {
+            // Skinned positions are in the world already.
+            let world_from_mesh =
+                if mesh.skin().is_some() { Affine3A::IDENTITY } else { self.rest.world[mesh.joint] };
+            mesh.positions.iter().map(move |&p| world_from_mesh.transform_point3(p).y)
+        });
+        let lowest_point = points.fold(f32::MAX, f32::min);
         let joints = self.pairing.matches.iter().map(|m| self.rest.point(m.joint).y);
         let lowest = if lowest_point < f32::MAX { lowest_point } else { joints.fold(f32::MAX, f32::min) };
         floor_below(lowest, leg_length(&self.pairing.bones, &self.rest))
@@ -311,8 +315,8 @@ impl Join<'_> {
     }
 }
 
-/// The floor is at height 0 unless the lowest point is far from it: toes of a walk are within a
-/// tenth of a leg, files with the hips in the origin a whole leg off.
+/// The floor is at height 0 unless the lowest point is more than a quarter of a leg from it, as in
+/// files with the hips in the origin. The quarter is chosen, not tuned.
 fn floor_below(lowest: f32, leg: Option<f32>) -> f32 {
     match leg {
         Some(leg) if lowest.is_finite() && lowest.abs() > 0.25 * leg => lowest,
