@@ -189,6 +189,10 @@ impl Stage<'_, '_> {
         // A single frame needs no time.
         let is_still = self.frames == 1;
         if !is_still {
+            if !metadata.is_empty() {
+                // Samples themselves carry no metadata.
+                writeln!(self.out, "        {name}{metadata}")?;
+            }
             writeln!(self.out, "        {name}.timeSamples = {{")?;
         }
         let mut bytes = vec![0; 12 * count];
@@ -210,7 +214,7 @@ impl Stage<'_, '_> {
             }
             writeln!(self.out, "            {}: [{text}],", self.shot.first_frame + frame)?;
         }
-        writeln!(self.out, "        }}{metadata}")
+        writeln!(self.out, "        }}")
     }
 
     /// Faces by material, so that a look can be assigned again.
