@@ -335,7 +335,7 @@ mod tests {
             writer.write_frame(&Frame { time: f as f32 / 30.0, meshes, ..Frame::default() }).unwrap();
         }
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing shows before the end");
-        assert_eq!(writer.finish().unwrap(), [path.clone()]);
+        assert_eq!(writer.finish().unwrap(), std::slice::from_ref(&path));
         std::fs::read_to_string(path).unwrap()
     }
 
