@@ -189,6 +189,10 @@ impl Stage<'_, '_> {
         // A single frame needs no time.
         let is_still = self.frames == 1;
         if !is_still {
+            if !metadata.is_empty() {
+                // Samples themselves carry no metadata.
+                writeln!(self.out, "        {name}{metadata}")?;
+            }
             writeln!(self.out, "        {name}.timeSamples = {{")?;
         }
         let mut bytes = vec![0; 12 * count];
@@ -210,7 +214,7 @@ impl Stage<'_, '_> {
             }
             writeln!(self.out, "            {}: [{text}],", self.shot.first_frame + frame)?;
         }
-        writeln!(self.out, "        }}{metadata}")
+        writeln!(self.out, "        }}")
     }
 
     /// Faces by material, so that a look can be assigned again.
@@ -331,7 +335,7 @@ mod tests {
             writer.write_frame(&Frame { time: f as f32 / 30.0, meshes, ..Frame::default() }).unwrap();
         }
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing shows before the end");
-        assert_eq!(writer.finish().unwrap(), [path.clone()]);
+        assert_eq!(writer.finish().unwrap(), std::slice::from_ref(&path));
         std::fs::read_to_string(path).unwrap()
     }
 

@@ -12,6 +12,8 @@ use std::rc::Rc;
 
 /// Arcs on one prim. Production shots have some tens.
 const MOST_SITES: usize = 256;
+/// Arcs within arcs. A prop in a set in a shot with its own rig has some ten.
+const DEEPEST_ARC: usize = 32;
 /// Layers in all. A feature-film shot has some hundreds.
 const MOST_LAYERS: usize = 1000;
 
@@ -33,16 +35,15 @@ struct Site {
     /// Prefixes of the stack's paths and what they are in the scene.
     paths: Rc<Vec<(String, String)>>,
     time: (f64, f64),
+    /// Arcs followed to get here.
+    depth: usize,
 }
 
 /// Flattens `root`, fetching other layers from `assets`. `place` is where `root` lies.
 pub fn flatten(root: Layer, place: String, assets: &Assets) -> Result<Layer, Fault> {
     let has_arcs = |p: &Prim| {
-        !(p.inherits.is_empty()
-            && p.references.is_empty()
-            && p.payloads.is_empty()
-            && p.specializes.is_empty())
-            || !p.variants.is_empty()
+        let arcs = [&p.inherits, &p.references, &p.payloads, &p.specializes];
+        !p.variants.is_empty() || arcs.iter().any(|list| !list.is_empty())
     };
     if root.sublayers.is_empty() && !root.prims.iter().any(has_arcs) {
         return Ok(root);
@@ -106,6 +107,7 @@ impl Composer<'_> {
             prims: vec![Some(ROOT); self.stacks[0].layers.len()],
             paths: Rc::new(vec![(String::new(), String::new())]),
             time: (0.0, 1.0),
+            depth: 0,
         };
         let mut pending = vec![(ROOT, vec![root])];
         while let Some((prim, sites)) = pending.pop() {
@@ -126,8 +128,8 @@ impl Composer<'_> {
             for name in names {
                 self.scene.child(prim, &name);
             }
-            let most = 100_000
-                + 4 * self.stacks.iter().flat_map(|s| &s.layers).map(|l| l.prims.len()).sum::<usize>();
+            let most = 10_000
+                + 16 * self.stacks.iter().flat_map(|s| &s.layers).map(|l| l.prims.len()).sum::<usize>();
             if self.scene.prims.len() > most {
                 return Err(Fault::broken(self.scene.path(prim), "is composed of itself"));
             }
@@ -162,10 +164,10 @@ impl Composer<'_> {
         let mut pending: Vec<Site> = sites.into_iter().rev().collect();
         let mut selections: BTreeMap<String, String> = BTreeMap::new();
         while let Some(site) = pending.pop() {
-            if expanded.len() == MOST_SITES {
+            if expanded.len() == MOST_SITES || site.depth > DEEPEST_ARC {
                 return Err(Fault::broken(
                     self.scene.path(prim),
-                    "refers to itself or has more than 256 arcs",
+                    "refers to itself, or has more than 256 arcs or 32 within one another",
                 ));
             }
             let opinions = self.opinions(std::slice::from_ref(&site));
@@ -240,7 +242,7 @@ impl Composer<'_> {
         }
         let layer_time = self.stacks[site.stack].times[l];
         let time = chain(site.time, chain(layer_time, (arc.offset, arc.scale)));
-        Some(Site { stack, prims, paths: Rc::new(paths), time })
+        Some(Site { stack, prims, paths: Rc::new(paths), time, depth: site.depth + 1 })
     }
 
     fn stack_at(&mut self, stack: usize, l: usize, asset: &str) -> Option<usize> {

@@ -101,3 +101,6 @@ impl Assets<'_> {
         Some((layer.ok()?, place))
     }
 }
+
+#[cfg(test)]
+mod tests;

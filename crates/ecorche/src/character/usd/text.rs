@@ -208,7 +208,7 @@ impl Reader<'_> {
         if numbers.is_empty() {
             return Ok(Value::Texts(texts));
         }
-        let width = if elements > 0 { numbers.len() / elements } else { numbers.len() };
+        let width = numbers.len().checked_div(elements).unwrap_or(numbers.len());
         Ok(Value::Numbers { width: width.max(1), values: numbers })
     }
 
