@@ -166,6 +166,37 @@ fn a_mirrored_and_a_flattened_joint_stay_finite_and_meet_linear_blending_at_thei
 }
 
 #[test]
+fn scaled_sheared_and_mirrored_joints_blend_as_in_openusd() {
+    // Computed once with the Python package usd-core 26: skinning method dualQuaternion, the three
+    // joints' skinning transforms below (as rows), three weights per point.
+    let rows = [
+        [[1.5, 0.0, 0.0], [0.0, 0.0, 0.5], [0.0, -1.0, 0.0], [0.25, 0.0, -0.5]],
+        [[0.0, 2.0, 0.0], [-0.5, 0.0, 0.25], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]],
+        [[-1.0, 0.25, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.25], [0.5, 0.5, 0.5]],
+    ];
+    let points = [[0.5, -0.25, 0.75], [-1.0, 0.5, 0.25], [0.125, 1.0, -0.5], [0.75, 0.75, 0.75]];
+    let weights = [[0.5, 0.25, 0.25], [0.125, 0.625, 0.25], [0.25, 0.25, 0.5], [0.375, 0.5, 0.125]];
+    let expected = [
+        [0.936_211_5, 0.293_208_4, 0.029_353_732],
+        [-0.313_280_17, -0.125_776_14, -0.181_448_4],
+        [0.452_267_86, 0.724_128_5, -0.012_086_951],
+        [1.098_365_7, 0.923_351_23, 0.973_873_1],
+    ];
+    let mut mesh = mesh(points.map(Vec3::from).to_vec(), Vec::new());
+    bind(&mut mesh, &[Vec3::ZERO; 3], |p| {
+        let v = points.iter().position(|&q| Vec3::from(q) == p).expect("one of the points");
+        (0..3).map(|joint| (joint as u32, weights[v][joint])).collect()
+    });
+    let pose = rows.map(|[x, y, z, t]| {
+        let matrix3 = Mat3::from_cols(x.into(), y.into(), z.into());
+        Affine3A::from_mat3_translation(matrix3, t.into())
+    });
+    for (p, expected) in skin(&mesh, Method::DualQuaternion, &pose).iter().zip(expected) {
+        assert!(p.distance(expected.into()) < 2e-6, "{p} {expected:?}");
+    }
+}
+
+#[test]
 fn joints_and_vertices_without_finite_numbers_stay_at_rest_and_are_counted() {
     let limb = limb(1.0, 1.0, 8, 8);
     let mut rest = limb.positions.clone();
