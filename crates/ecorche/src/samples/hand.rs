@@ -3,7 +3,7 @@
 //! Hand coordinates: the wrist is the origin, X points to the thumb's side, Y to the fingers, Z out of
 //! the back of the hand. At rest the fingers are spread and lightly curled, so that each is separate.
 
-use super::sculpt::{Section, Sculpture, ball, bone, ellipsoid, loft};
+use super::sculpt::{Sculpture, Section, ball, bone, ellipsoid, loft};
 use glam::{Quat, Vec3};
 
 /// A finger or the thumb.
@@ -115,11 +115,21 @@ pub fn sculpt(clay: &mut Sculpture) {
     clay.add(loft(Vec3::ZERO, Vec3::Y, Vec3::Z, &palm, [0.02, 0.014]), 0.0);
     // The ball of the thumb and the edge of the hand.
     clay.add(
-        ellipsoid(Vec3::new(0.024, 0.036, -0.014), Vec3::new(0.55, 0.85, -0.15), Vec3::NEG_Z, Vec3::new(0.017, 0.034, 0.015)),
+        ellipsoid(
+            Vec3::new(0.024, 0.036, -0.014),
+            Vec3::new(0.55, 0.85, -0.15),
+            Vec3::NEG_Z,
+            Vec3::new(0.017, 0.034, 0.015),
+        ),
         0.014,
     );
     clay.add(
-        ellipsoid(Vec3::new(-0.025, 0.034, -0.011), Vec3::new(-0.1, 1.0, 0.0), Vec3::NEG_Z, Vec3::new(0.013, 0.034, 0.013)),
+        ellipsoid(
+            Vec3::new(-0.025, 0.034, -0.011),
+            Vec3::new(-0.1, 1.0, 0.0),
+            Vec3::NEG_Z,
+            Vec3::new(0.013, 0.034, 0.013),
+        ),
         0.014,
     );
     for digit in &digits()[1..] {
@@ -143,7 +153,12 @@ pub fn sculpt(clay: &mut Sculpture) {
     clay.add(bone(thumb.joints[0], thumb.joints[1], thumb.radii[0], thumb.radii[1]), 0.016);
     // The fold of skin between thumb and index finger.
     clay.add(
-        ellipsoid(Vec3::new(0.030, 0.060, -0.010), Vec3::new(0.3, 1.0, 0.0), Vec3::Z, Vec3::new(0.010, 0.024, 0.007)),
+        ellipsoid(
+            Vec3::new(0.030, 0.060, -0.010),
+            Vec3::new(0.3, 1.0, 0.0),
+            Vec3::Z,
+            Vec3::new(0.010, 0.024, 0.007),
+        ),
         0.016,
     );
     flesh(clay, &thumb, 1, 0.008);
@@ -172,10 +187,7 @@ fn flesh(clay: &mut Sculpture, digit: &Digit, k: usize, radius: f32) {
     let pad = 0.5 * (ra + rb);
     let reach = a.distance(b);
     let at = a.lerp(b, if is_last { 0.60 } else { 0.5 }) + palmward * (pad * 0.30);
-    clay.add(
-        ellipsoid(at, along, palmward, Vec3::new(pad * 0.82, reach * 0.40, pad * 0.78)),
-        0.005,
-    );
+    clay.add(ellipsoid(at, along, palmward, Vec3::new(pad * 0.82, reach * 0.40, pad * 0.78)), 0.005);
     if is_last {
         // The nail's flat bed.
         let nail = a.lerp(b, 0.66) - palmward * (pad * 1.62);

@@ -65,9 +65,17 @@ impl Default for Rig {
 impl Rig {
     /// Adds a bone from `head` to `tip` that bends towards `flexes_to`, under the bone called `parent`
     /// (the root when there is none of that name).
-    pub fn add(&mut self, name: &str, parent: &str, [head, tip]: [Vec3; 2], flexes_to: Vec3, [radius, softness]: [f32; 2]) {
+    pub fn add(
+        &mut self,
+        name: &str,
+        parent: &str,
+        [head, tip]: [Vec3; 2],
+        flexes_to: Vec3,
+        [radius, softness]: [f32; 2],
+    ) {
         let y = (tip - head).normalize_or(Vec3::Y);
-        let z = (flexes_to - y * flexes_to.dot(y)).try_normalize().unwrap_or_else(|| y.any_orthonormal_vector());
+        let z =
+            (flexes_to - y * flexes_to.dot(y)).try_normalize().unwrap_or_else(|| y.any_orthonormal_vector());
         let turn = Quat::from_mat3(&Mat3::from_cols(y.cross(z), y, z));
         let parent = Some(self.find(parent).unwrap_or(0));
         self.bones.push(Bone { name: name.into(), parent, head, tip, turn, radius, softness });
@@ -122,7 +130,11 @@ impl Rig {
             return Transform { translation: *head, rotation: *turn, scale: Vec3::ONE };
         };
         let back = parent.turn.inverse();
-        Transform { translation: back * (*head - parent.head), rotation: (back * *turn).normalize(), scale: Vec3::ONE }
+        Transform {
+            translation: back * (*head - parent.head),
+            rotation: (back * *turn).normalize(),
+            scale: Vec3::ONE,
+        }
     }
 
     /// The rest skeleton.
@@ -137,9 +149,16 @@ impl Rig {
     }
 
     /// Puts a character together. `weights` are (bone, weight) lists, one per vertex of `surface`.
-    pub fn character(&self, name: &str, surface: TriMesh, weights: Vec<Vec<(u32, f32)>>, clips: Vec<Clip>) -> Character {
+    pub fn character(
+        &self,
+        name: &str,
+        surface: TriMesh,
+        weights: Vec<Vec<(u32, f32)>>,
+        clips: Vec<Clip>,
+    ) -> Character {
         // The root carries no skin, so skin joint i is bone i + 1.
-        let shifted = weights.into_iter().map(|list| list.into_iter().map(|(bone, w)| (bone.max(1) - 1, w)).collect());
+        let shifted =
+            weights.into_iter().map(|list| list.into_iter().map(|(bone, w)| (bone.max(1) - 1, w)).collect());
         let skin = Skin {
             joints: (1..self.bones.len()).collect(),
             joint_from_bind: (1..self.bones.len()).map(|b| self.world_from_joint(b).inverse()).collect(),
@@ -165,7 +184,13 @@ impl Rig {
             morphs: Vec::new(),
             weld,
         };
-        Character { name: name.into(), skeleton: self.skeleton(), meshes: vec![mesh], clips, ..Character::default() }
+        Character {
+            name: name.into(),
+            skeleton: self.skeleton(),
+            meshes: vec![mesh],
+            clips,
+            ..Character::default()
+        }
     }
 }
 
@@ -177,7 +202,13 @@ mod tests {
     fn rig() -> Rig {
         let mut rig = Rig::default();
         rig.add("hips", "root", [Vec3::Y, Vec3::new(0.0, 1.1, 0.0)], Vec3::Z, [0.1, 0.05]);
-        rig.add("leftUpperLeg", "hips", [Vec3::new(0.1, 0.9, 0.0), Vec3::new(0.12, 0.5, 0.0)], Vec3::Z, [0.1, 0.05]);
+        rig.add(
+            "leftUpperLeg",
+            "hips",
+            [Vec3::new(0.1, 0.9, 0.0), Vec3::new(0.12, 0.5, 0.0)],
+            Vec3::Z,
+            [0.1, 0.05],
+        );
         rig.mirror();
         rig
     }

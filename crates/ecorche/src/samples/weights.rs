@@ -18,7 +18,12 @@ const STEPS: usize = 3;
 
 /// `(bone, weight)` lists, one per vertex, from the bone that owns each vertex. Only bones for which
 /// `wanted` holds are spread; the others get nothing.
-pub fn soften(surface: &TriMesh, rig: &Rig, owner: &[usize], wanted: impl Fn(usize) -> bool) -> Vec<Vec<(u32, f32)>> {
+pub fn soften(
+    surface: &TriMesh,
+    rig: &Rig,
+    owner: &[usize],
+    wanted: impl Fn(usize) -> bool,
+) -> Vec<Vec<(u32, f32)>> {
     let flow = Flow::new(surface, rig, owner);
     let bones: Vec<usize> = (1..rig.bones.len()).filter(|&b| wanted(b) && owner.contains(&b)).collect();
     let shares: Vec<Vec<f32>> = bones
@@ -32,7 +37,9 @@ pub fn soften(surface: &TriMesh, rig: &Rig, owner: &[usize], wanted: impl Fn(usi
         })
         .collect();
     (0..surface.positions.len())
-        .map(|v| bones.iter().zip(&shares).map(|(&b, share)| (b as u32, share[v])).filter(|s| s.1 > 1e-4).collect())
+        .map(|v| {
+            bones.iter().zip(&shares).map(|(&b, share)| (b as u32, share[v])).filter(|s| s.1 > 1e-4).collect()
+        })
         .collect()
 }
 

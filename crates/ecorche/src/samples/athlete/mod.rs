@@ -37,14 +37,15 @@ pub fn fineness(p: Vec3) -> f32 {
         let t = ((p.distance(centre) - inner) / (outer - inner)).clamp(0.0, 1.0);
         t * t * (3.0 - 2.0 * t)
     };
-    let p_left = Vec3::new(p.x.abs(), p.y, p.z);
+    let left = Vec3::new(p.x.abs(), p.y, p.z);
     let hand = {
-        let hand = skeleton::world_from_hand();
-        let along = hand.inverse().transform_point3(p_left).y;
-        let t = ((along + 0.05) / 0.07).clamp(0.0, 1.0);
-        1.0 - t * t * (3.0 - 2.0 * t)
+        let local = skeleton::world_from_hand().inverse().transform_point3(left);
+        let beside = ((local.with_y(0.0).length() - 0.09) / 0.05).clamp(0.0, 1.0);
+        let above = ((0.02 - local.y) / 0.07).clamp(0.0, 1.0);
+        let t = above.max(beside);
+        t * t * (3.0 - 2.0 * t)
     };
-    let face = near(Vec3::new(0.0, 1.650, 0.105), 0.055, 0.125);
+    let face = near(Vec3::new(0.0, 1.650, 0.105), 0.058, 0.120);
     let ear = near(Vec3::new(p.x.signum() * 0.082, 1.676, -0.008), 0.03, 0.07);
     let toes = {
         let t = ((0.11 - p.z) / 0.06).clamp(0.0, 1.0);
@@ -52,5 +53,5 @@ pub fn fineness(p: Vec3) -> f32 {
         t.max(low)
     };
     let scale = |finest: f32, far: f32| finest + (1.0 - finest) * far;
-    scale(0.42, hand).min(scale(0.42, face)).min(scale(0.50, ear)).min(scale(0.52, toes))
+    scale(0.42, hand).min(scale(0.38, face)).min(scale(0.40, ear)).min(scale(0.50, toes))
 }

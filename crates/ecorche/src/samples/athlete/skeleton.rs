@@ -54,7 +54,13 @@ pub fn rig() -> Rig {
         rig.add(name, parent, [head, tip], Vec3::Z, flesh);
     }
     let elbow_flexes = WRIST - ELBOW;
-    rig.add("leftShoulder", "upperChest", [Vec3::new(0.028, 1.445, 0.000), SHOULDER], Vec3::Z, [0.066, 0.034]);
+    rig.add(
+        "leftShoulder",
+        "upperChest",
+        [Vec3::new(0.028, 1.445, 0.000), SHOULDER],
+        Vec3::Z,
+        [0.066, 0.034],
+    );
     rig.add("leftUpperArm", "leftShoulder", [SHOULDER, ELBOW], elbow_flexes, [0.052, 0.036]);
     // Just beyond the line of the upper arm lies the way the straightened elbow would bend.
     let inside = SHOULDER - ELBOW;
@@ -104,7 +110,13 @@ pub fn add_hand(
             let bone = format!("{side}{name}{part}");
             let flexes = hinge.cross(joints[k + 1] - joints[k]);
             let ends = [place(joints[k]), place(joints[k + 1])];
-            rig.add(&bone, &above, ends, direction(flexes), [radii[k], if is_thumb && k == 0 { 0.009 } else { 0.0052 }]);
+            rig.add(
+                &bone,
+                &above,
+                ends,
+                direction(flexes),
+                [radii[k], if is_thumb && k == 0 { 0.009 } else { 0.0052 }],
+            );
             above = bone;
         }
     }

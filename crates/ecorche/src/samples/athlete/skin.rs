@@ -37,7 +37,8 @@ pub fn weights(surface: &TriMesh, solid: &Solid, rig: &Rig) -> Vec<Vec<(u32, f32
         }
         list
     };
-    let middle_of = |v: usize| spread[v].iter().copied().filter(|&(b, _)| mirror_bone[b as usize] == b as usize);
+    let middle_of =
+        |v: usize| spread[v].iter().copied().filter(|&(b, _)| mirror_bone[b as usize] == b as usize);
     let mut lists: Vec<Vec<(u32, f32)>> = vec![Vec::new(); surface.positions.len()];
     for v in 0..lists.len() {
         if surface.positions[v].x < 0.0 {
@@ -84,13 +85,18 @@ fn owner_on_left(p: Vec3, solid: &Solid, rig: &Rig) -> usize {
         let name = bone.name.as_str();
         match part {
             "hand" => name.starts_with("left") && is_hand(name) || name == "leftLowerArm",
-            "arm" => matches!(name, "leftShoulder" | "leftUpperArm" | "leftLowerArm" | "leftHand" | "upperChest"),
+            "arm" => {
+                matches!(name, "leftShoulder" | "leftUpperArm" | "leftLowerArm" | "leftHand" | "upperChest")
+            }
             "foot" if p.y < HEEL_TOP => matches!(name, "leftFoot" | "leftToes"),
             "foot" => matches!(name, "leftLowerLeg" | "leftFoot" | "leftToes"),
             "leg" if p.y < HEEL_TOP => name == "leftFoot",
             "leg" => matches!(name, "leftUpperLeg" | "leftLowerLeg" | "leftFoot" | "hips" | "spine"),
             "head" => matches!(name, "head" | "neck"),
-            _ => in_trunk(name) || matches!(name, "neck" | "head" | "leftShoulder" | "leftUpperArm" | "leftUpperLeg"),
+            _ => {
+                in_trunk(name)
+                    || matches!(name, "neck" | "head" | "leftShoulder" | "leftUpperArm" | "leftUpperLeg")
+            }
         }
     };
     rig.nearest(p, allowed)

@@ -123,13 +123,65 @@ pub fn jump(rig: &Rig) -> Clip {
         let s = (t - TAKE_OFF) / flight;
         let airborne = if (0.0..=1.0).contains(&s) { 4.0 * s * (1.0 - s) * RISE } else { 0.0 };
         // The ankle rises by this much when the foot points down.
-        let crouch = eased(&[(0.0, 0.0), (0.48, -0.36), (0.56, -0.36), (TAKE_OFF, 0.072), (landing, 0.030), (landing + 0.22, -0.26), (end - 0.05, 0.0)], t);
-        let back = eased(&[(0.0, 0.0), (0.50, -0.15), (TAKE_OFF, 0.02), (landing, 0.0), (landing + 0.22, -0.13), (end - 0.05, 0.0)], t);
+        let crouch = eased(
+            &[
+                (0.0, 0.0),
+                (0.48, -0.36),
+                (0.56, -0.36),
+                (TAKE_OFF, 0.072),
+                (landing, 0.030),
+                (landing + 0.22, -0.26),
+                (end - 0.05, 0.0),
+            ],
+            t,
+        );
+        let back = eased(
+            &[
+                (0.0, 0.0),
+                (0.50, -0.15),
+                (TAKE_OFF, 0.02),
+                (landing, 0.0),
+                (landing + 0.22, -0.13),
+                (end - 0.05, 0.0),
+            ],
+            t,
+        );
         let heel = eased(&[(0.50, 0.0), (TAKE_OFF, 48.0), (landing - 0.10, 34.0), (landing + 0.06, 0.0)], t);
         let tuck = eased(&[(TAKE_OFF, 0.0), (TAKE_OFF + 0.5 * flight, 0.09), (landing, 0.0)], t);
-        let lean = eased(&[(0.0, 0.0), (0.50, 42.0), (TAKE_OFF, 2.0), (landing, 8.0), (landing + 0.22, 30.0), (end - 0.05, 0.0)], t);
-        let swing = eased(&[(0.0, 4.0), (0.42, -50.0), (TAKE_OFF, 150.0), (TAKE_OFF + 0.6 * flight, 140.0), (landing + 0.10, 40.0), (landing + 0.40, 12.0), (end - 0.05, 4.0)], t);
-        let elbow = eased(&[(0.0, 14.0), (0.42, 24.0), (0.62, 60.0), (TAKE_OFF, 22.0), (landing + 0.15, 45.0), (end - 0.05, 14.0)], t);
+        let lean = eased(
+            &[
+                (0.0, 0.0),
+                (0.50, 42.0),
+                (TAKE_OFF, 2.0),
+                (landing, 8.0),
+                (landing + 0.22, 30.0),
+                (end - 0.05, 0.0),
+            ],
+            t,
+        );
+        let swing = eased(
+            &[
+                (0.0, 4.0),
+                (0.42, -50.0),
+                (TAKE_OFF, 150.0),
+                (TAKE_OFF + 0.6 * flight, 140.0),
+                (landing + 0.10, 40.0),
+                (landing + 0.40, 12.0),
+                (end - 0.05, 4.0),
+            ],
+            t,
+        );
+        let elbow = eased(
+            &[
+                (0.0, 14.0),
+                (0.42, 24.0),
+                (0.62, 60.0),
+                (TAKE_OFF, 22.0),
+                (landing + 0.15, 45.0),
+                (end - 0.05, 14.0),
+            ],
+            t,
+        );
         let arm = Arm { flex: swing, abduct: 12.0, elbow, grip: 0.15, ..Arm::default() };
         let plant = Plant { ankle: Vec3::new(0.0, airborne + tuck, -0.5 * tuck), heel, knee_out: 8.0 };
         puppet.pose(&Figure {
@@ -155,7 +207,12 @@ pub fn squat(rig: &Rig) -> Clip {
 
 fn squat_moment(puppet: &Puppet, depth: f32) -> Moment {
     let reach = eased(&[(0.0, 0.0), (0.5, 1.0), (1.0, 1.0)], depth);
-    let arm = Arm { flex: 4.0 + 80.0 * reach, abduct: 9.0 - 3.0 * reach, elbow: 14.0 - 6.0 * reach, ..Arm::default() };
+    let arm = Arm {
+        flex: 4.0 + 80.0 * reach,
+        abduct: 9.0 - 3.0 * reach,
+        elbow: 14.0 - 6.0 * reach,
+        ..Arm::default()
+    };
     let plant = Plant { knee_out: 14.0 * depth, ..Plant::default() };
     puppet.pose(&Figure {
         hips: Vec3::new(0.0, -0.530 * depth, -0.205 * eased(&[(0.0, 0.0), (0.55, 0.72), (1.0, 1.0)], depth)),
@@ -199,7 +256,8 @@ pub fn wave(rig: &Rig) -> Clip {
     let end = 3.2;
     sample("wave", rig, end, |t| {
         let up = eased(&[(0.05, 0.0), (0.75, 1.0), (2.45, 1.0), (end - 0.05, 0.0)], t);
-        let beat = (TAU * (t - 0.65) / 0.6).sin() * eased(&[(0.55, 0.0), (0.85, 1.0), (2.25, 1.0), (2.5, 0.0)], t);
+        let beat =
+            (TAU * (t - 0.65) / 0.6).sin() * eased(&[(0.55, 0.0), (0.85, 1.0), (2.25, 1.0), (2.5, 0.0)], t);
         let hanging = Figure::default().arms[0];
         let mix = |a: f32, b: f32| a + (b - a) * up;
         let waving = Arm {
@@ -228,7 +286,15 @@ pub fn twist(rig: &Rig) -> Clip {
     let end = 2.4;
     sample("twist", rig, end, |t| {
         let swing = (TAU * t / end).sin();
-        let arm = Arm { flex: 20.0, abduct: 76.0, turn: -18.0, elbow: 118.0, supinate: -40.0, grip: 0.3, ..Arm::default() };
+        let arm = Arm {
+            flex: 20.0,
+            abduct: 76.0,
+            turn: -18.0,
+            elbow: 118.0,
+            supinate: -40.0,
+            grip: 0.3,
+            ..Arm::default()
+        };
         let plant = Plant { knee_out: 4.0, ..Plant::default() };
         puppet.pose(&Figure {
             hips: Vec3::new(0.012 * swing, -0.022, -0.012),

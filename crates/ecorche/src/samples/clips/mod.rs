@@ -36,8 +36,11 @@ pub fn sample(name: &str, rig: &Rig, length: f32, moment: impl Fn(f32) -> Moment
             }
         }
         let turned = turns.iter().any(|q| q.angle_between(rest.rotation) > 1e-4);
-        let rotation =
-            turned.then(|| Track { times: times.clone(), values: turns, interpolation: Interpolation::Linear });
+        let rotation = turned.then(|| Track {
+            times: times.clone(),
+            values: turns,
+            interpolation: Interpolation::Linear,
+        });
         let moved = bone == 1 && moments.iter().any(|m| m.translation.distance(rest.translation) > 1e-6);
         let translation = moved.then(|| Track {
             times: times.clone(),
@@ -48,7 +51,14 @@ pub fn sample(name: &str, rig: &Rig, length: f32, moment: impl Fn(f32) -> Moment
             joint_tracks.push(JointTrack { joint: bone, translation, rotation, scale: None });
         }
     }
-    Clip { name: name.into(), start: 0.0, end: frames as f32 / FPS, fps: Some(FPS), joint_tracks, morph_tracks: Vec::new() }
+    Clip {
+        name: name.into(),
+        start: 0.0,
+        end: frames as f32 / FPS,
+        fps: Some(FPS),
+        joint_tracks,
+        morph_tracks: Vec::new(),
+    }
 }
 
 /// A smooth curve through `(time, value)` keys, level at both ends.
