@@ -23,6 +23,7 @@ pub fn solid() -> Solid {
     foot(&mut clay);
     clay.group("arm", 0.036, true, Affine3A::IDENTITY);
     arm(&mut clay);
+    armpit(&mut clay);
     clay.group("hand", 0.014, true, world_from_hand());
     hand::sculpt(&mut clay);
     clay.solid()
@@ -424,7 +425,7 @@ fn foot(clay: &mut Sculpture) {
     let sections: Vec<Section> = slices
         .iter()
         .map(|&(z, x, side, height)| {
-            // The axis is Z and `out` is up, so the side axis points to -X... to the inside.
+            // The axis is Z and `out` is up, so the side axis points to -X, the inside of the foot.
             let low = 0.35 * height;
             Section {
                 at: z,
@@ -460,13 +461,13 @@ fn foot(clay: &mut Sculpture) {
     clay.carve(half_space(v(0.0, 0.0, 0.0), Vec3::Y, 0.30), 0.010);
 }
 
-fn arm(clay: &mut Sculpture) {
+/// The left arm down to the wrist, in the athlete's rest pose.
+pub fn arm(clay: &mut Sculpture) {
     let along = (ELBOW - SHOULDER).normalize();
     let at = |d: f32| SHOULDER + along * d;
     // The biceps faces forward; `outward` is the side of the deltoid.
     let front = (Vec3::Z - along * along.z).normalize();
     let outward = front.cross(along);
-    let outward = if outward.y < 0.0 { -outward } else { outward };
     let upper = [
         Section::ellipse(0.0, 0.044, 0.048),
         Section::ellipse(0.08, 0.043, 0.048),
@@ -543,10 +544,6 @@ fn arm(clay: &mut Sculpture) {
         ),
         0.018,
     );
-    // Armpit: the borders of chest and back run into the arm.
-    clay.add(bone(v(0.150, 1.402, 0.028), at(0.060) + front * 0.014 - outward * 0.010, 0.026, 0.022), 0.024);
-    clay.add(bone(v(0.150, 1.392, -0.058), at(0.060) - front * 0.016 - outward * 0.010, 0.028, 0.022), 0.024);
-
     // Forearm: round below the elbow, flat at the wrist.
     let hand = world_from_hand();
     let (thumbward, down, dorsal) =
@@ -591,4 +588,14 @@ fn arm(clay: &mut Sculpture) {
     );
     clay.add(ball(ELBOW - front * 0.024 + along * 0.006, 0.0165), 0.018);
     clay.add(ball(ELBOW - outward * 0.030, 0.013), 0.018);
+}
+
+fn armpit(clay: &mut Sculpture) {
+    let along = (ELBOW - SHOULDER).normalize();
+    let at = |d: f32| SHOULDER + along * d;
+    let front = (Vec3::Z - along * along.z).normalize();
+    let outward = front.cross(along);
+    // Armpit: the borders of chest and back run into the arm.
+    clay.add(bone(v(0.150, 1.402, 0.028), at(0.060) + front * 0.014 - outward * 0.010, 0.026, 0.022), 0.024);
+    clay.add(bone(v(0.150, 1.392, -0.058), at(0.060) - front * 0.016 - outward * 0.010, 0.028, 0.022), 0.024);
 }
