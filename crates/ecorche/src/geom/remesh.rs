@@ -56,7 +56,8 @@ pub fn remesh(
         sheet.split_longer_than(length * 4.0 / 3.0);
         sheet.collapse_shorter_than(length * 0.8, length * 4.0 / 3.0, &value);
         sheet.even_out_valences();
-        sheet.slide(2, &value);
+        // Early rounds only thin the sheet out; evenness is won in the late ones.
+        sheet.slide(if 2 * round < settings.rounds { 1 } else { 2 }, &value);
         // The count obtained for a length depends on the shape; correct the length by what came out.
         let ratio = sheet.count() as f32 / settings.vertices as f32;
         if round + 1 < settings.rounds {
@@ -254,7 +255,7 @@ impl Sheet {
         let target = if self.on_rim[keep as usize] && !both_on_rim {
             self.positions[keep as usize]
         } else {
-            project((self.positions[a as usize] + self.positions[b as usize]) * 0.5, value, both_on_rim)
+            (self.positions[a as usize] + self.positions[b as usize]) * 0.5
         };
         let fineness = (self.fineness[a as usize] + self.fineness[b as usize]) * 0.5;
         for &v in ring_keep.iter().chain(&ring_gone).filter(|&&v| v != a && v != b) {
@@ -277,11 +278,12 @@ impl Sheet {
                 if before.dot(after) < 0.3 * before.length() * after.length() || after == Vec3::ZERO {
                     return false;
                 }
-                let middle =
-                    (corners.iter().map(|&w| if w == v { target } else { self.positions[w as usize] }))
-                        .sum::<Vec3>()
-                        / 3.0;
-                if value(middle).abs() > deepest {
+                // Where the sheet stays flat no corner is cut off; that spares most of the looks at the surface.
+                if before.dot(after) > 0.97 * before.length() * after.length() {
+                    continue;
+                }
+                let at = corners.map(|w| if w == v { target } else { self.positions[w as usize] });
+                if value((at[0] + at[1] + at[2]) / 3.0).abs() > deepest {
                     return false;
                 }
             }
@@ -363,13 +365,22 @@ impl Sheet {
                         let step = (middle - p).with_x(0.0);
                         return project(p + step * 0.5, value, true);
                     }
-                    let up = gradient(p, value).normalize_or_zero();
+                    let up = self.up(v);
                     let step = middle - p;
                     project(p + (step - up * up.dot(step)) * 0.8, value, false)
                 })
                 .collect();
             self.positions = moved;
         }
+    }
+
+    /// Unit normal of the sheet at a vertex.
+    fn up(&self, v: u32) -> Vec3 {
+        let sum: Vec3 = self.around[v as usize]
+            .iter()
+            .map(|&t| normal(self.triangles[t as usize].map(|w| self.positions[w as usize])))
+            .sum();
+        sum.normalize_or_zero()
     }
 
     /// Where sliding draws a vertex: the mean of its triangles' centres, weighted by area relative to the
@@ -497,7 +508,7 @@ fn project(p: Vec3, value: &impl Fn(Vec3) -> f32, in_plane: bool) -> Vec3 {
         return p;
     }
     let mut q = p;
-    for _ in 0..3 {
+    for _ in 0..2 {
         q -= slope * (value(q) / steepness).clamp(-0.02, 0.02);
     }
     q

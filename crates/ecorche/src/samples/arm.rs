@@ -3,7 +3,7 @@
 use super::athlete::{shape, skeleton};
 use super::clips;
 use super::hand;
-use super::rig::Rig;
+use super::rig::{Flesh, Rig};
 use super::sculpt::Sculpture;
 use super::weights::{soften, tidy};
 use crate::character::Character;
@@ -27,10 +27,10 @@ pub fn rig() -> Rig {
     let world_from_hand = world * skeleton::world_from_hand();
     let knuckles = world_from_hand.transform_point3(Vec3::new(0.003, 0.12, 0.0));
     let mut rig = Rig::default();
-    rig.add("leftUpperArm", "root", [shoulder, elbow], wrist - elbow, [0.05, 0.034]);
-    rig.add("leftLowerArm", "leftUpperArm", [elbow, wrist], shoulder - elbow, [0.042, 0.028]);
+    rig.add("leftUpperArm", "root", [shoulder, elbow], wrist - elbow, Flesh::even(0.05, 0.034));
+    rig.add("leftLowerArm", "leftUpperArm", [elbow, wrist], shoulder - elbow, Flesh::even(0.042, 0.028));
     let palm = world_from_hand.transform_vector3(Vec3::NEG_Z);
-    rig.add("leftHand", "leftLowerArm", [wrist, knuckles], palm, [0.035, 0.014]);
+    rig.add("leftHand", "leftLowerArm", [wrist, knuckles], palm, Flesh::even(0.035, 0.014));
     rig
 }
 

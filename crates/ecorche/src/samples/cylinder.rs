@@ -1,7 +1,7 @@
 //! The cylinder sample: two bones in a row, the textbook case of skinning.
 
 use super::clips::{Moment, eased, sample};
-use super::rig::Rig;
+use super::rig::{Flesh, Rig};
 use crate::character::Character;
 use crate::geom::TriMesh;
 use glam::{Quat, Vec3};
@@ -35,8 +35,8 @@ pub fn build(settings: &CylinderSettings) -> Character {
     let surface = surface(settings);
     let mut rig = Rig::default();
     let middle = Vec3::Y * (0.5 * length);
-    rig.add("lower", "root", [Vec3::ZERO, middle], Vec3::Z, [radius, radius]);
-    rig.add("upper", "lower", [middle, Vec3::Y * length], Vec3::Z, [radius, radius]);
+    rig.add("lower", "root", [Vec3::ZERO, middle], Vec3::Z, Flesh::even(radius, radius));
+    rig.add("upper", "lower", [middle, Vec3::Y * length], Vec3::Z, Flesh::even(radius, radius));
     let width = (ramp * length).max(1e-6);
     let weights = surface
         .positions

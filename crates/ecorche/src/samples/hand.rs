@@ -5,7 +5,7 @@
 
 use super::athlete::skeleton::add_hand;
 use super::clips;
-use super::rig::Rig;
+use super::rig::{Flesh, Rig};
 use super::sculpt::{Sculpture, Section, ball, bone, ellipsoid, loft};
 use super::weights::{soften, tidy};
 use crate::character::Character;
@@ -115,7 +115,7 @@ pub fn sculpt(clay: &mut Sculpture) {
         Section { power: 2.4, ..Section::ellipse(0.014, 0.0290, 0.0175).moved(0.001, -0.001) },
         Section { power: 2.6, ..Section::ellipse(0.040, 0.0350, 0.0160).moved(0.001, -0.003) },
         Section { power: 2.8, ..Section::ellipse(0.066, 0.0395, 0.0142).moved(-0.001, -0.003) },
-        Section { power: 2.8, ..Section::ellipse(0.086, 0.0385, 0.0120).moved(-0.002, -0.003) },
+        Section { power: 2.8, ..Section::ellipse(0.086, 0.0385, 0.0132).moved(-0.002, -0.0025) },
     ];
     clay.add(loft(Vec3::ZERO, Vec3::Y, Vec3::Z, &palm, [0.02, 0.014]), 0.0);
     // The ball of the thumb and the edge of the hand.
@@ -216,7 +216,7 @@ pub fn rig() -> Rig {
     let place = |p: Vec3| world.transform_point3(p);
     let mut rig = Rig::default();
     let forearm = [place(Vec3::NEG_Y * STUMP), place(Vec3::ZERO)];
-    rig.add("leftLowerArm", "root", forearm, world.transform_vector3(Vec3::NEG_Z), [0.026, 0.016]);
+    rig.add("leftLowerArm", "root", forearm, world.transform_vector3(Vec3::NEG_Z), Flesh::even(0.026, 0.016));
     let palm = [Vec3::ZERO, Vec3::new(0.001, 0.022, 0.0)];
     add_hand(&mut rig, "left", "leftLowerArm", place, palm, true);
     rig

