@@ -69,7 +69,7 @@ pub fn rig() -> Rig {
         "upperChest",
         [Vec3::new(0.028, 1.445, 0.000), SHOULDER],
         Vec3::Z,
-        Flesh::even(0.066, 0.034),
+        Flesh { radii: [0.036, 0.062], softness: 0.034 },
     );
     rig.add("leftUpperArm", "leftShoulder", [SHOULDER, ELBOW], elbow_flexes, Flesh::even(0.052, 0.036));
     // Just beyond the line of the upper arm lies the way the straightened elbow would bend.
