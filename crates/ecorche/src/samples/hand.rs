@@ -1,10 +1,15 @@
-//! The left hand, shared by the athlete and the hand sample.
+//! The left hand, shared by the athlete and the hand sample, and the hand sample itself.
 //!
 //! Hand coordinates: the wrist is the origin, X points to the thumb's side, Y to the fingers, Z out of
 //! the back of the hand. At rest the fingers are spread and lightly curled, so that each is separate.
 
+use super::athlete::skeleton::add_hand;
+use super::clips;
+use super::rig::{Flesh, Rig};
 use super::sculpt::{Sculpture, Section, ball, bone, ellipsoid, loft};
-use glam::{Quat, Vec3};
+use super::weights::{soften, tidy};
+use crate::character::Character;
+use glam::{Affine3A, Quat, Vec3};
 
 /// A finger or the thumb.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,7 +37,7 @@ struct FingerPlan {
 }
 
 /// Degrees of flexion at rest in the three joints of a finger.
-const REST_CURL: [f32; 3] = [10.0, 16.0, 9.0];
+pub const REST_CURL: [f32; 3] = [10.0, 16.0, 9.0];
 
 const FINGERS: [FingerPlan; 4] = [
     FingerPlan {
@@ -83,7 +88,7 @@ pub fn digits() -> [Digit; 5] {
         carpal: thumb_joints[0],
         radii: [0.0150, 0.0118, 0.0106, 0.0080],
         // The thumb closes across the palm: towards the little finger and the palm at once.
-        hinge: Vec3::new(0.35, 0.10, 0.93).normalize(),
+        hinge: Vec3::new(-0.34, 0.45, 0.82).normalize(),
     };
     let fingers = FINGERS.map(|plan| finger(&plan));
     [thumb, fingers[0], fingers[1], fingers[2], fingers[3]]
@@ -110,7 +115,7 @@ pub fn sculpt(clay: &mut Sculpture) {
         Section { power: 2.4, ..Section::ellipse(0.014, 0.0290, 0.0175).moved(0.001, -0.001) },
         Section { power: 2.6, ..Section::ellipse(0.040, 0.0350, 0.0160).moved(0.001, -0.003) },
         Section { power: 2.8, ..Section::ellipse(0.066, 0.0395, 0.0142).moved(-0.001, -0.003) },
-        Section { power: 2.8, ..Section::ellipse(0.086, 0.0385, 0.0120).moved(-0.002, -0.003) },
+        Section { power: 2.8, ..Section::ellipse(0.086, 0.0385, 0.0132).moved(-0.002, -0.0025) },
     ];
     clay.add(loft(Vec3::ZERO, Vec3::Y, Vec3::Z, &palm, [0.02, 0.014]), 0.0);
     // The ball of the thumb and the edge of the hand.
@@ -193,4 +198,49 @@ fn flesh(clay: &mut Sculpture, digit: &Digit, k: usize, radius: f32) {
         let nail = a.lerp(b, 0.66) - palmward * (pad * 1.62);
         clay.carve(ellipsoid(nail, along, palmward, Vec3::new(pad * 1.1, reach * 0.42, pad * 0.85)), 0.003);
     }
+}
+
+/// Vertices of the hand sample when nothing is asked for.
+pub const DEFAULT_VERTICES: usize = 7_700;
+/// Length of the forearm's stump, metres.
+const STUMP: f32 = 0.11;
+
+/// World from hand coordinates in the hand sample: fingers up, palm to the front.
+pub fn world_from_hand() -> Affine3A {
+    Affine3A::from_rotation_translation(Quat::from_rotation_y(std::f32::consts::PI), Vec3::Y * (STUMP + 0.02))
+}
+
+/// The bones of the hand sample: forearm, hand, three of the thumb, four of each finger; 21 in all.
+pub fn rig() -> Rig {
+    let world = world_from_hand();
+    let place = |p: Vec3| world.transform_point3(p);
+    let mut rig = Rig::default();
+    let forearm = [place(Vec3::NEG_Y * STUMP), place(Vec3::ZERO)];
+    rig.add("leftLowerArm", "root", forearm, world.transform_vector3(Vec3::NEG_Z), Flesh::even(0.026, 0.016));
+    let palm = [Vec3::ZERO, Vec3::new(0.001, 0.022, 0.0)];
+    add_hand(&mut rig, "left", "leftLowerArm", place, palm, true);
+    rig
+}
+
+/// The hand sample: five fingers, 21 bones, about `vertices` vertices.
+pub fn build(vertices: usize) -> Character {
+    let mut clay = Sculpture::default();
+    clay.group("forearm", 0.0, false, world_from_hand());
+    let forearm = [
+        Section::ellipse(-STUMP, 0.0290, 0.0230),
+        Section::ellipse(-0.055, 0.0283, 0.0212),
+        Section::ellipse(-0.007, 0.0272, 0.0200),
+        Section::ellipse(0.023, 0.0215, 0.0145),
+    ];
+    clay.add(loft(Vec3::ZERO, Vec3::Y, Vec3::Z, &forearm, [0.014, 0.015]), 0.0);
+    clay.group("hand", 0.014, false, world_from_hand());
+    sculpt(&mut clay);
+    // 3 mm: the narrowest gap, between the roots of the fingers, is two cells wide.
+    let surface = clay.solid().surface(vertices, 0.003, |_| 1.0);
+    let rig = rig();
+    let owner: Vec<usize> = surface.positions.iter().map(|&p| rig.nearest(p, |_| true)).collect();
+    let mut weights = soften(&surface, &rig, &owner, |_| true);
+    weights.iter_mut().for_each(tidy);
+    let clips = clips::hand::clips(&rig);
+    rig.character("hand", surface, weights, clips)
 }

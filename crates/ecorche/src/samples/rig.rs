@@ -22,10 +22,24 @@ pub struct Bone {
     pub tip: Vec3,
     /// World-from-joint rotation.
     pub turn: Quat,
-    /// Radius of the flesh around the bone, metres; a thicker bone claims more of the skin.
-    pub radius: f32,
-    /// How far its weight fades into the neighbours', metres (standard deviation).
+    /// The flesh around it.
+    pub flesh: Flesh,
+}
+
+/// The flesh around a bone: what skin it claims, and how sharply.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Flesh {
+    /// Radius at the joint and at the tip, metres; thicker claims more of the skin.
+    pub radii: [f32; 2],
+    /// How far the bone's weight fades into the neighbours', metres (standard deviation).
     pub softness: f32,
+}
+
+impl Flesh {
+    /// Flesh of the same radius all along.
+    pub const fn even(radius: f32, softness: f32) -> Self {
+        Self { radii: [radius; 2], softness }
+    }
 }
 
 impl Bone {
@@ -33,7 +47,8 @@ impl Bone {
     pub fn distance(&self, p: Vec3) -> f32 {
         let along = self.tip - self.head;
         let t = ((p - self.head).dot(along) / along.length_squared().max(1e-12)).clamp(0.0, 1.0);
-        p.distance(self.head + along * t) - self.radius
+        p.distance(self.head + along * t)
+            - (self.flesh.radii[0] + (self.flesh.radii[1] - self.flesh.radii[0]) * t)
     }
 }
 
@@ -55,8 +70,7 @@ impl Default for Rig {
             head: Vec3::ZERO,
             tip: Vec3::Y,
             turn: Quat::IDENTITY,
-            radius: 0.0,
-            softness: 0.0,
+            flesh: Flesh::even(0.0, 0.0),
         };
         Self { bones: vec![root] }
     }
@@ -65,20 +79,13 @@ impl Default for Rig {
 impl Rig {
     /// Adds a bone from `head` to `tip` that bends towards `flexes_to`, under the bone called `parent`
     /// (the root when there is none of that name).
-    pub fn add(
-        &mut self,
-        name: &str,
-        parent: &str,
-        [head, tip]: [Vec3; 2],
-        flexes_to: Vec3,
-        [radius, softness]: [f32; 2],
-    ) {
+    pub fn add(&mut self, name: &str, parent: &str, [head, tip]: [Vec3; 2], flexes_to: Vec3, flesh: Flesh) {
         let y = (tip - head).normalize_or(Vec3::Y);
         let z =
             (flexes_to - y * flexes_to.dot(y)).try_normalize().unwrap_or_else(|| y.any_orthonormal_vector());
         let turn = Quat::from_mat3(&Mat3::from_cols(y.cross(z), y, z));
         let parent = Some(self.find(parent).unwrap_or(0));
-        self.bones.push(Bone { name: name.into(), parent, head, tip, turn, radius, softness });
+        self.bones.push(Bone { name: name.into(), parent, head, tip, turn, flesh });
     }
 
     /// Adds the mirror images of all bones named `left...`, as `right...`.
@@ -90,7 +97,7 @@ impl Rig {
             let flexes_to = left.turn * Vec3::Z * MIRROR;
             let name = format!("right{rest}");
             let ends = [left.head * MIRROR, left.tip * MIRROR];
-            self.add(&name, &parent, ends, flexes_to, [left.radius, left.softness]);
+            self.add(&name, &parent, ends, flexes_to, left.flesh);
         }
     }
 
@@ -201,13 +208,13 @@ mod tests {
 
     fn rig() -> Rig {
         let mut rig = Rig::default();
-        rig.add("hips", "root", [Vec3::Y, Vec3::new(0.0, 1.1, 0.0)], Vec3::Z, [0.1, 0.05]);
+        rig.add("hips", "root", [Vec3::Y, Vec3::new(0.0, 1.1, 0.0)], Vec3::Z, Flesh::even(0.1, 0.05));
         rig.add(
             "leftUpperLeg",
             "hips",
             [Vec3::new(0.1, 0.9, 0.0), Vec3::new(0.12, 0.5, 0.0)],
             Vec3::Z,
-            [0.1, 0.05],
+            Flesh::even(0.1, 0.05),
         );
         rig.mirror();
         rig

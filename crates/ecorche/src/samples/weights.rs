@@ -81,7 +81,7 @@ impl Flow {
             }
         }
         let adjacency = Adjacency::new(surface);
-        let softness = |v: usize| rig.bones[owner[v]].softness;
+        let softness = |v: usize| rig.bones[owner[v]].flesh.softness;
         let mut diagonal = area.clone();
         let mut starts = vec![0];
         let mut neighbours = Vec::new();

@@ -1,4 +1,5 @@
-//! The athlete's body as masses.
+//! The athlete's body as masses: silhouettes first, muscles on them, furrows last. Points are of the left
+//! side, metres; the module above tells the rules of thumb.
 
 use super::skeleton::*;
 use crate::samples::hand;
@@ -23,6 +24,7 @@ pub fn solid() -> Solid {
     foot(&mut clay);
     clay.group("arm", 0.036, true, Affine3A::IDENTITY);
     arm(&mut clay);
+    armpit(&mut clay);
     clay.group("hand", 0.014, true, world_from_hand());
     hand::sculpt(&mut clay);
     clay.solid()
@@ -56,8 +58,8 @@ fn torso(clay: &mut Sculpture) {
         slice(from, 1.26, 0.149, 0.110, -0.102, 2.4),
         slice(from, 1.32, 0.154, 0.107, -0.114, 2.4),
         slice(from, 1.38, 0.154, 0.094, -0.119, 2.3),
-        slice(from, 1.43, 0.142, 0.070, -0.112, 2.2),
-        slice(from, 1.455, 0.118, 0.054, -0.102, 2.1),
+        slice(from, 1.43, 0.142, 0.075, -0.112, 2.2),
+        slice(from, 1.455, 0.116, 0.060, -0.102, 2.1),
     ];
     clay.add(loft(v(0.0, from, 0.0), Vec3::Y, Vec3::Z, &trunk, [0.03, 0.045]), 0.0);
     // The shelf of the shoulders, under collar bone and trapezius.
@@ -114,7 +116,7 @@ fn torso(clay: &mut Sculpture) {
             &[(0.0, 0.016, 0.008), (0.25, 0.027, 0.021), (0.6, 0.027, 0.018), (1.0, 0.020, 0.008)],
         ),
         0.026,
-        0.014,
+        0.030,
     );
     // Straight muscle of the belly, in steps.
     clay.add_pair(
@@ -138,7 +140,7 @@ fn torso(clay: &mut Sculpture) {
     );
     // Saw-muscle below the armpit.
     for (k, y) in [1.292, 1.256, 1.220].into_iter().enumerate() {
-        let x = 0.1305 - 0.003 * k as f32;
+        let x = 0.1300 - 0.0045 * k as f32;
         clay.add_pair(
             ellipsoid(
                 v(x, y, 0.046 + 0.006 * k as f32),
@@ -146,7 +148,7 @@ fn torso(clay: &mut Sculpture) {
                 v(1.0, 0.0, 0.4),
                 v(0.012, 0.026, 0.014),
             ),
-            0.022,
+            0.026,
             0.0,
         );
     }
@@ -184,13 +186,18 @@ fn torso(clay: &mut Sculpture) {
     clay.add_pair(bone(v(0.018, 1.632, -0.042), v(0.075, 1.490, -0.046), 0.018, 0.030), 0.034, 0.03);
     clay.add_pair(bone(v(0.065, 1.486, -0.046), v(0.172, 1.468, -0.030), 0.032, 0.022), 0.034, 0.0);
     // Collar bones.
-    clay.add_pair(bone(v(0.018, 1.460, 0.026), v(0.090, 1.466, 0.022), 0.0095, 0.0085), 0.022, 0.006);
-    clay.add_pair(bone(v(0.090, 1.466, 0.022), v(0.172, 1.476, -0.010), 0.0085, 0.0100), 0.024, 0.0);
+    let collar =
+        [v(0.016, 1.458, 0.040), v(0.075, 1.464, 0.036), v(0.130, 1.474, 0.014), v(0.176, 1.480, -0.010)];
+    for ends in collar.windows(2) {
+        clay.add_pair(bone(ends[0], ends[1], 0.0090, 0.0090), 0.022, 0.012);
+    }
+    // Pit of the throat.
+    clay.carve(ball(v(0.0, 1.484, 0.064), 0.020), 0.020);
     // Furrows: breastbone, spine, cleft of the seat.
     clay.carve(bone(v(0.0, 1.43, -0.134), v(0.0, 1.22, -0.124), 0.010, 0.010), 0.030);
     clay.carve(ball(v(0.0, 1.065, 0.113), 0.007), 0.010);
     // Groin.
-    clay.add(ellipsoid(v(0.0, 0.872, 0.044), v(0.0, 1.0, 0.35), Vec3::Z, v(0.036, 0.046, 0.040)), 0.024);
+    clay.add(ellipsoid(v(0.0, 0.874, 0.042), v(0.0, 1.0, 0.35), Vec3::Z, v(0.034, 0.044, 0.036)), 0.034);
     clay.add(ellipsoid(v(0.0, 0.868, -0.006), Vec3::Z, Vec3::Y, v(0.034, 0.060, 0.034)), 0.024);
 }
 
@@ -255,25 +262,25 @@ fn head(clay: &mut Sculpture) {
         0.004,
     );
     // Mouth.
-    clay.add(ellipsoid(v(0.0, 1.6150, 0.0800), Vec3::Y, Vec3::Z, v(0.028, 0.022, 0.0185)), 0.014);
-    clay.add_pair(bone(v(0.003, 1.6205, 0.0985), v(0.0245, 1.6160, 0.0875), 0.0050, 0.0026), 0.006, 0.004);
-    clay.add_pair(bone(v(0.000, 1.6085, 0.0970), v(0.0210, 1.6120, 0.0880), 0.0058, 0.0028), 0.006, 0.004);
-    clay.carve_pair(bone(v(0.000, 1.6145, 0.1040), v(0.025, 1.6140, 0.0920), 0.0020, 0.0016), 0.004, 0.002);
-    clay.carve(ellipsoid(v(0.0, 1.5980, 0.1040), Vec3::X, Vec3::Z, v(0.0070, 0.020, 0.0080)), 0.008);
+    clay.add(ellipsoid(v(0.0, 1.6150, 0.0800), Vec3::Y, Vec3::Z, v(0.030, 0.022, 0.0180)), 0.014);
+    clay.add_pair(bone(v(0.002, 1.6215, 0.0980), v(0.0260, 1.6165, 0.0865), 0.0062, 0.0036), 0.005, 0.004);
+    clay.add_pair(bone(v(0.000, 1.6070, 0.0960), v(0.0220, 1.6110, 0.0865), 0.0072, 0.0038), 0.005, 0.004);
+    clay.carve_pair(bone(v(0.000, 1.6145, 0.1060), v(0.0270, 1.6135, 0.0945), 0.0048, 0.0036), 0.004, 0.002);
+    clay.carve(ellipsoid(v(0.0, 1.5965, 0.1040), Vec3::X, Vec3::Z, v(0.0070, 0.024, 0.0070)), 0.010);
     // Ears.
     clay.add_pair(
         ellipsoid(
             v(0.0775, 1.6760, -0.010),
             v(0.12, 1.0, -0.22),
             v(1.0, 0.0, -0.45),
-            v(0.0185, 0.0315, 0.0085),
+            v(0.0190, 0.0320, 0.0105),
         ),
         0.006,
         0.0,
     );
     clay.carve_pair(
         ellipsoid(
-            v(0.0870, 1.6790, -0.0065),
+            v(0.0895, 1.6790, -0.0065),
             v(0.12, 1.0, -0.22),
             v(1.0, 0.0, -0.45),
             v(0.0095, 0.0190, 0.0070),
@@ -290,15 +297,15 @@ fn leg(clay: &mut Sculpture) {
         (thigh(-0.32, -0.004), 0.034, 0.046, 0.040, 2.0),
         (thigh(-0.16, 0.000), 0.056, 0.060, 0.056, 2.0),
         (thigh(0.0, 0.004), 0.074, 0.073, 0.072, 2.1),
-        (thigh(0.14, 0.006), 0.086, 0.083, 0.086, 2.1),
-        (thigh(0.28, 0.006), 0.087, 0.087, 0.089, 2.1),
+        (thigh(0.14, 0.006), 0.088, 0.085, 0.088, 2.1),
+        (thigh(0.28, 0.006), 0.089, 0.089, 0.091, 2.1),
         (thigh(0.48, 0.004), 0.078, 0.081, 0.078, 2.1),
         (thigh(0.70, 0.001), 0.062, 0.066, 0.063, 2.1),
         (thigh(0.88, 0.0), 0.054, 0.056, 0.054, 2.2),
         (thigh(1.0, 0.0), 0.053, 0.053, 0.052, 2.3),
         (shin(0.09), 0.051, 0.048, 0.051, 2.2),
         (shin(0.18), 0.051, 0.043, 0.062, 2.1),
-        (shin(0.30), 0.053, 0.042, 0.070, 2.0),
+        (shin(0.30), 0.055, 0.042, 0.072, 2.0),
         (shin(0.44), 0.049, 0.040, 0.065, 2.0),
         (shin(0.60), 0.040, 0.037, 0.049, 2.0),
         (shin(0.78), 0.031, 0.034, 0.035, 2.0),
@@ -314,7 +321,7 @@ fn leg(clay: &mut Sculpture) {
             v(1.0, 0.0, 0.5),
             &[(0.0, 0.030, 0.016), (0.4, 0.044, 0.028), (0.75, 0.034, 0.024), (1.0, 0.016, 0.012)],
         ),
-        0.034,
+        0.024,
     );
     clay.add(
         muscle(
@@ -323,11 +330,11 @@ fn leg(clay: &mut Sculpture) {
             Vec3::Z,
             &[(0.0, 0.022, 0.016), (0.4, 0.034, 0.032), (0.75, 0.028, 0.024), (1.0, 0.016, 0.010)],
         ),
-        0.030,
+        0.022,
     );
     clay.add(
         ellipsoid(v(0.093, 0.586, 0.036), v(-0.12, 1.0, 0.0), v(-0.7, 0.0, 1.0), v(0.024, 0.054, 0.024)),
-        0.024,
+        0.020,
     );
     clay.add(
         ellipsoid(v(0.148, 0.605, 0.036), v(0.10, 1.0, 0.0), v(0.7, 0.0, 1.0), v(0.022, 0.050, 0.022)),
@@ -363,7 +370,7 @@ fn leg(clay: &mut Sculpture) {
     );
     // Knee cap and the tendon below it.
     clay.add(ellipsoid(v(0.121, 0.522, 0.053), Vec3::Y, Vec3::Z, v(0.024, 0.029, 0.014)), 0.020);
-    clay.add(bone(v(0.121, 0.505, 0.048), v(0.122, 0.450, 0.041), 0.013, 0.011), 0.024);
+    clay.add(bone(v(0.121, 0.505, 0.048), v(0.123, 0.395, 0.028), 0.013, 0.010), 0.024);
     // Calf: the inner head is lower and fuller than the outer.
     clay.add(
         muscle(
@@ -424,7 +431,7 @@ fn foot(clay: &mut Sculpture) {
     let sections: Vec<Section> = slices
         .iter()
         .map(|&(z, x, side, height)| {
-            // The axis is Z and `out` is up, so the side axis points to -X... to the inside.
+            // The axis is Z and `out` is up, so the side axis points to -X, the inside of the foot.
             let low = 0.35 * height;
             Section {
                 at: z,
@@ -460,13 +467,13 @@ fn foot(clay: &mut Sculpture) {
     clay.carve(half_space(v(0.0, 0.0, 0.0), Vec3::Y, 0.30), 0.010);
 }
 
-fn arm(clay: &mut Sculpture) {
+/// The left arm down to the wrist, in the athlete's rest pose.
+pub fn arm(clay: &mut Sculpture) {
     let along = (ELBOW - SHOULDER).normalize();
     let at = |d: f32| SHOULDER + along * d;
     // The biceps faces forward; `outward` is the side of the deltoid.
     let front = (Vec3::Z - along * along.z).normalize();
     let outward = front.cross(along);
-    let outward = if outward.y < 0.0 { -outward } else { outward };
     let upper = [
         Section::ellipse(0.0, 0.044, 0.048),
         Section::ellipse(0.08, 0.043, 0.048),
@@ -488,7 +495,7 @@ fn arm(clay: &mut Sculpture) {
                 (1.0, 0.014, 0.010),
             ],
         ),
-        0.016,
+        0.011,
     );
     clay.add(
         muscle(
@@ -503,7 +510,7 @@ fn arm(clay: &mut Sculpture) {
                 (1.0, 0.020, 0.010),
             ],
         ),
-        0.016,
+        0.011,
     );
     clay.add(
         muscle(
@@ -523,7 +530,7 @@ fn arm(clay: &mut Sculpture) {
             outward,
             &[(0.0, 0.036, 0.024), (0.4, 0.048, 0.040), (0.75, 0.032, 0.026), (1.0, 0.014, 0.010)],
         ),
-        0.024,
+        0.015,
     );
     clay.add(
         muscle(
@@ -532,7 +539,7 @@ fn arm(clay: &mut Sculpture) {
             v(0.4, 0.3, 1.0),
             &[(0.0, 0.028, 0.020), (0.4, 0.036, 0.034), (0.8, 0.022, 0.018), (1.0, 0.010, 0.008)],
         ),
-        0.018,
+        0.015,
     );
     clay.add(
         muscle(
@@ -541,12 +548,8 @@ fn arm(clay: &mut Sculpture) {
             v(0.3, 0.3, -1.0),
             &[(0.0, 0.028, 0.020), (0.4, 0.034, 0.032), (0.8, 0.022, 0.018), (1.0, 0.010, 0.008)],
         ),
-        0.018,
+        0.015,
     );
-    // Armpit: the borders of chest and back run into the arm.
-    clay.add(bone(v(0.150, 1.402, 0.028), at(0.060) + front * 0.014 - outward * 0.010, 0.026, 0.022), 0.024);
-    clay.add(bone(v(0.150, 1.392, -0.058), at(0.060) - front * 0.016 - outward * 0.010, 0.028, 0.022), 0.024);
-
     // Forearm: round below the elbow, flat at the wrist.
     let hand = world_from_hand();
     let (thumbward, down, dorsal) =
@@ -591,4 +594,14 @@ fn arm(clay: &mut Sculpture) {
     );
     clay.add(ball(ELBOW - front * 0.024 + along * 0.006, 0.0165), 0.018);
     clay.add(ball(ELBOW - outward * 0.030, 0.013), 0.018);
+}
+
+fn armpit(clay: &mut Sculpture) {
+    let along = (ELBOW - SHOULDER).normalize();
+    let at = |d: f32| SHOULDER + along * d;
+    let front = (Vec3::Z - along * along.z).normalize();
+    let outward = front.cross(along);
+    // Armpit: the borders of chest and back run into the arm.
+    clay.add(bone(v(0.150, 1.402, 0.028), at(0.060) + front * 0.014 - outward * 0.010, 0.026, 0.022), 0.024);
+    clay.add(bone(v(0.150, 1.392, -0.058), at(0.060) - front * 0.016 - outward * 0.010, 0.028, 0.022), 0.024);
 }

@@ -5,7 +5,7 @@
 //! blade, the hip at the head of the thigh bone.
 
 use crate::samples::hand::{self, Digit};
-use crate::samples::rig::Rig;
+use crate::samples::rig::{Flesh, Rig};
 use glam::{Affine3A, Mat3, Quat, Vec3};
 
 /// Stature, metres.
@@ -42,12 +42,22 @@ pub fn world_from_foot() -> Affine3A {
 pub fn rig() -> Rig {
     let mut rig = Rig::default();
     let spine = [
-        ("hips", "root", Vec3::new(0.0, 0.970, -0.004), [0.130, 0.050]),
-        ("spine", "hips", Vec3::new(0.0, 1.065, -0.012), [0.125, 0.045]),
-        ("chest", "spine", Vec3::new(0.0, 1.185, -0.028), [0.130, 0.045]),
-        ("upperChest", "chest", Vec3::new(0.0, 1.310, -0.036), [0.122, 0.045]),
-        ("neck", "upperChest", Vec3::new(0.0, 1.480, -0.034), [0.055, 0.026]),
-        ("head", "neck", Vec3::new(0.0, 1.605, -0.010), [0.080, 0.026]),
+        ("hips", "root", Vec3::new(0.0, 0.970, -0.004), Flesh::even(0.130, 0.050)),
+        ("spine", "hips", Vec3::new(0.0, 1.065, -0.012), Flesh::even(0.125, 0.045)),
+        ("chest", "spine", Vec3::new(0.0, 1.185, -0.028), Flesh::even(0.130, 0.045)),
+        (
+            "upperChest",
+            "chest",
+            Vec3::new(0.0, 1.310, -0.036),
+            Flesh { radii: [0.130, 0.060], softness: 0.042 },
+        ),
+        (
+            "neck",
+            "upperChest",
+            Vec3::new(0.0, 1.480, -0.034),
+            Flesh { radii: [0.062, 0.050], softness: 0.024 },
+        ),
+        ("head", "neck", Vec3::new(0.0, 1.605, -0.010), Flesh { radii: [0.060, 0.090], softness: 0.024 }),
     ];
     for (k, &(name, parent, head, flesh)) in spine.iter().enumerate() {
         let tip = spine.get(k + 1).map_or(Vec3::new(0.0, STATURE, 0.0), |next| next.2);
@@ -59,22 +69,22 @@ pub fn rig() -> Rig {
         "upperChest",
         [Vec3::new(0.028, 1.445, 0.000), SHOULDER],
         Vec3::Z,
-        [0.066, 0.034],
+        Flesh { radii: [0.036, 0.062], softness: 0.034 },
     );
-    rig.add("leftUpperArm", "leftShoulder", [SHOULDER, ELBOW], elbow_flexes, [0.052, 0.036]);
+    rig.add("leftUpperArm", "leftShoulder", [SHOULDER, ELBOW], elbow_flexes, Flesh::even(0.052, 0.036));
     // Just beyond the line of the upper arm lies the way the straightened elbow would bend.
     let inside = SHOULDER - ELBOW;
-    rig.add("leftLowerArm", "leftUpperArm", [ELBOW, WRIST], inside, [0.042, 0.028]);
+    rig.add("leftLowerArm", "leftUpperArm", [ELBOW, WRIST], inside, Flesh::even(0.042, 0.028));
     let world = world_from_hand();
     let place = |p: Vec3| world.transform_point3(p);
     add_hand(&mut rig, "left", "leftLowerArm", place, [Vec3::ZERO, Vec3::new(0.003, 0.085, 0.0)], false);
-    rig.add("leftUpperLeg", "hips", [HIP, KNEE], Vec3::Z, [0.072, 0.044]);
-    rig.add("leftLowerLeg", "leftUpperLeg", [KNEE, ANKLE], Vec3::NEG_Z, [0.052, 0.034]);
+    rig.add("leftUpperLeg", "hips", [HIP, KNEE], Vec3::Z, Flesh::even(0.072, 0.044));
+    rig.add("leftLowerLeg", "leftUpperLeg", [KNEE, ANKLE], Vec3::NEG_Z, Flesh::even(0.052, 0.034));
     let foot = world_from_foot();
     let ball = foot.transform_point3(Vec3::new(-0.004, 0.020, 0.128));
     let toe = foot.transform_point3(Vec3::new(0.004, 0.014, 0.195));
-    rig.add("leftFoot", "leftLowerLeg", [ANKLE, ball], Vec3::Y, [0.040, 0.018]);
-    rig.add("leftToes", "leftFoot", [ball, toe], Vec3::Y, [0.024, 0.011]);
+    rig.add("leftFoot", "leftLowerLeg", [ANKLE, ball], Vec3::Y, Flesh::even(0.040, 0.018));
+    rig.add("leftToes", "leftFoot", [ball, toe], Vec3::Y, Flesh::even(0.024, 0.011));
     rig.mirror();
     rig
 }
@@ -91,7 +101,7 @@ pub fn add_hand(
 ) {
     let direction = |d: Vec3| place(d) - place(Vec3::ZERO);
     let hand = format!("{side}Hand");
-    rig.add(&hand, parent, palm.map(&place), direction(Vec3::NEG_Z), [0.030, 0.012]);
+    rig.add(&hand, parent, palm.map(&place), direction(Vec3::NEG_Z), Flesh::even(0.030, 0.012));
     for Digit { name, joints, carpal, radii, hinge } in hand::digits() {
         let is_thumb = name == "Thumb";
         let parts = if is_thumb {
@@ -103,7 +113,13 @@ pub fn add_hand(
         if metacarpals && !is_thumb {
             let bone = format!("{side}{name}Metacarpal");
             let flexes = hinge.cross(joints[0] - carpal);
-            rig.add(&bone, &above, [place(carpal), place(joints[0])], direction(flexes), [0.011, 0.009]);
+            rig.add(
+                &bone,
+                &above,
+                [place(carpal), place(joints[0])],
+                direction(flexes),
+                Flesh::even(0.011, 0.009),
+            );
             above = bone;
         }
         for (k, part) in parts.iter().enumerate() {
@@ -115,7 +131,7 @@ pub fn add_hand(
                 &above,
                 ends,
                 direction(flexes),
-                [radii[k], if is_thumb && k == 0 { 0.009 } else { 0.0052 }],
+                Flesh::even(radii[k], if is_thumb && k == 0 { 0.009 } else { 0.0052 }),
             );
             above = bone;
         }

@@ -1,9 +1,11 @@
 //! Animation made by code: curves, and clips sampled from poses.
 
+pub mod arm;
 pub mod athlete;
+pub mod hand;
 pub mod puppet;
 
-use super::rig::Rig;
+use super::rig::{Bone, Rig};
 use crate::character::{Clip, Interpolation, JointTrack, Track};
 use glam::{Quat, Vec3};
 
@@ -17,6 +19,19 @@ pub struct Moment {
     pub rotation: Vec<Quat>,
     /// Parent-from-joint translation of bone 1, the root of the body.
     pub translation: Vec3,
+}
+
+impl Moment {
+    /// From a turn for each bone relative to its parent, in the axes of the rest pose
+    /// (`world_now = turns_of_parents * turn * world_at_rest`), and the displacement of bone 1.
+    pub fn from_turns(rig: &Rig, turns: &[Quat], displacement: Vec3) -> Self {
+        let local = |(bone, &turn): (&Bone, &Quat)| {
+            let parent = bone.parent.map_or(Quat::IDENTITY, |p| rig.bones[p].turn);
+            (parent.inverse() * turn * bone.turn).normalize()
+        };
+        let rotation = rig.bones.iter().zip(turns).map(local).collect();
+        Self { rotation, translation: rig.rest(1).translation + displacement }
+    }
 }
 
 /// Samples `moment(seconds)` at [`FPS`] over `length` seconds, both ends included. Bones that never leave

@@ -68,7 +68,7 @@ pub struct Turn {
     pub flex: f32,
     /// Turn to the left.
     pub twist: f32,
-    /// Lean to the left... of the figure.
+    /// Lean to the figure's left.
     pub side: f32,
 }
 
@@ -154,21 +154,10 @@ impl<'a> Puppet<'a> {
                 Stand::Planted(plant) => self.plant_leg(&mut turns, side, plant, figure),
             }
         }
-        self.moment(&turns, figure.hips)
+        Moment::from_turns(self.rig, &turns.relative, figure.hips)
     }
 
-    fn moment(&self, turns: &Turns, hips: Vec3) -> Moment {
-        let rotation = (0..self.rig.bones.len())
-            .map(|b| {
-                let bone = &self.rig.bones[b];
-                let parent = bone.parent.map_or(Quat::IDENTITY, |p| self.rig.bones[p].turn);
-                (parent.inverse() * turns.relative[b] * bone.turn).normalize()
-            })
-            .collect();
-        Moment { rotation, translation: self.rig.rest(1).translation + hips }
-    }
-
-    /// Sign of the side and a map that mirrors turns for the right.
+    /// A turn of a left bone as it is for `side`.
     fn mirrored(side: &str, turn: Quat) -> Quat {
         if side == "left" { turn } else { Quat::from_xyzw(turn.x, -turn.y, -turn.z, turn.w) }
     }
@@ -269,17 +258,6 @@ impl<'a> Puppet<'a> {
         turns.relative[self.bone(&name("LowerLeg"))] = thigh_turn.inverse() * shin_turn;
         turns.relative[self.bone(&name("Foot"))] = shin_turn.inverse() * pitch;
         turns.relative[self.bone(&name("Toes"))] = pitch.inverse();
-    }
-
-    /// World positions of all joints for a moment.
-    pub fn joints(&self, moment: &Moment) -> Vec<Vec3> {
-        let mut world: Vec<(Quat, Vec3)> = Vec::with_capacity(self.rig.bones.len());
-        for (b, bone) in self.rig.bones.iter().enumerate() {
-            let translation = if b == 1 { moment.translation } else { self.rig.rest(b).translation };
-            let (turn, at) = bone.parent.map_or((Quat::IDENTITY, Vec3::ZERO), |p| world[p]);
-            world.push((turn * moment.rotation[b], at + turn * translation));
-        }
-        world.into_iter().map(|w| w.1).collect()
     }
 
     /// Height of the lowest point of a foot's sole: heel, ball or tip of the toes.

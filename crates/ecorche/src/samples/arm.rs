@@ -1,0 +1,59 @@
+//! The arm sample: the athlete's left arm by itself, hanging, with three bones.
+
+use super::athlete::{shape, skeleton};
+use super::clips;
+use super::hand;
+use super::rig::{Flesh, Rig};
+use super::sculpt::Sculpture;
+use super::weights::{soften, tidy};
+use crate::character::Character;
+use glam::{Affine3A, Quat, Vec3};
+
+/// Vertices when nothing is asked for.
+pub const DEFAULT_VERTICES: usize = 2_172;
+
+/// Moves the athlete's arm so that the upper arm hangs and the finger tips are near the ground.
+fn world_from_athlete() -> Affine3A {
+    let along = (skeleton::ELBOW - skeleton::SHOULDER).normalize();
+    let hang = Quat::from_rotation_arc(along, Vec3::NEG_Y);
+    Affine3A::from_rotation_translation(hang, Vec3::new(0.0, 0.80, 0.0) - hang * skeleton::SHOULDER)
+}
+
+/// The three bones.
+pub fn rig() -> Rig {
+    let world = world_from_athlete();
+    let [shoulder, elbow, wrist] =
+        [skeleton::SHOULDER, skeleton::ELBOW, skeleton::WRIST].map(|p| world.transform_point3(p));
+    let world_from_hand = world * skeleton::world_from_hand();
+    let knuckles = world_from_hand.transform_point3(Vec3::new(0.003, 0.12, 0.0));
+    let mut rig = Rig::default();
+    rig.add("leftUpperArm", "root", [shoulder, elbow], wrist - elbow, Flesh::even(0.05, 0.034));
+    rig.add("leftLowerArm", "leftUpperArm", [elbow, wrist], shoulder - elbow, Flesh::even(0.042, 0.028));
+    let palm = world_from_hand.transform_vector3(Vec3::NEG_Z);
+    rig.add("leftHand", "leftLowerArm", [wrist, knuckles], palm, Flesh::even(0.035, 0.014));
+    rig
+}
+
+/// The arm with `vertices` vertices.
+pub fn build(vertices: usize) -> Character {
+    let world = world_from_athlete();
+    let mut clay = Sculpture::default();
+    clay.group("arm", 0.0, false, world);
+    shape::arm(&mut clay);
+    let world_from_hand = world * skeleton::world_from_hand();
+    clay.group("hand", 0.014, false, world_from_hand);
+    hand::sculpt(&mut clay);
+    let hand_from_world = world_from_hand.inverse();
+    // Fingers need edges half as long as the arm's.
+    let fineness = |p: Vec3| {
+        let t = ((0.02 - hand_from_world.transform_point3(p).y) / 0.08).clamp(0.0, 1.0);
+        0.5 + 0.5 * t * t * (3.0 - 2.0 * t)
+    };
+    let surface = clay.solid().surface(vertices, 0.0036, fineness);
+    let rig = rig();
+    let owner: Vec<usize> = surface.positions.iter().map(|&p| rig.nearest(p, |_| true)).collect();
+    let mut weights = soften(&surface, &rig, &owner, |_| true);
+    weights.iter_mut().for_each(tidy);
+    let clips = clips::arm::clips(&rig);
+    rig.character("arm", surface, weights, clips)
+}
