@@ -1,7 +1,8 @@
 //! Every command and option, defined once: parsing, help, manual and completions come from here.
 
 use clap::{Args, Parser, Subcommand};
-use ecorche::bake::Sampling;
+use ecorche::output::raster::View;
+use ecorche::sampling::Sampling;
 use ecorche::skinning::Method;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -40,10 +41,18 @@ pub struct Options {
 /// The commands.
 #[derive(Subcommand)]
 pub enum Command {
+    /// Show what this is: bake, draw and measure the built-in athlete
+    Demo(Demo),
     /// Tell what is in a character file
     Info(InfoArguments),
     /// Bake the deformed animation to a cache
     Bake(Bake),
+    /// Draw a character
+    Render(Render),
+    /// Measure how good the deformed skin is
+    Measure(Measure),
+    /// List the built-in characters
+    Samples(Samples),
     /// Join pieces of a bake made with --frames
     Join(Join),
     /// Write manual pages
@@ -166,6 +175,135 @@ pub struct CacheArguments {
     pub cache_limit: u64,
 }
 
+/// Show what this is: bake, draw and measure the built-in athlete.
+///
+/// Leaves in FOLDER: a cache of every clip with the mesh it sits on, a contact sheet that compares the
+/// methods frame by frame, and the measurements as text, JSON and plot.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  ecorche demo
+  ecorche demo -o /tmp/demo --sample 'athlete?resolution=8000'")]
+pub struct Demo {
+    /// Folder to write to, made if missing
+    #[arg(long, short, value_name = "FOLDER", default_value = "ecorche-demo")]
+    pub output: PathBuf,
+    /// The built-in character, with options
+    #[arg(long, value_name = "NAME", default_value = "athlete")]
+    pub sample: String,
+}
+
+/// Draw a character.
+///
+/// Without --clip and --frame the rest pose. A range of frames becomes a contact sheet, or an animated
+/// PNG with --animate. The picture is the same on every machine; no graphics card is used.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  ecorche render hero.fbx -o hero.png
+  ecorche render hero.glb -o squat.png --clip squat --frame 24 --compare lbs,dqs
+  ecorche render hero.glb -o run.png --clip run --frames 0-20 --animate
+  ecorche render hero.glb -o knee.png --clip squat --frame 24 --focus LeftLeg --wire
+  ecorche render hero.glb -o stretch.png --clip squat --frame 24 --show stretch
+
+Quantities for --show: stretch, depth, crossing, part, weight:JOINT")]
+pub struct Render {
+    /// The character.
+    #[command(flatten)]
+    pub rig: Rig,
+    /// PNG to write
+    #[arg(long, short, value_name = "OUT")]
+    pub output: PathBuf,
+    /// Which moments.
+    #[command(flatten)]
+    pub sampling: SamplingArguments,
+    /// One frame, counted from 0 at the clip's start
+    #[arg(long, value_name = "N", conflicts_with = "frames")]
+    pub frame: Option<usize>,
+    /// Deformation: lbs, dqs or cor
+    #[arg(long, default_value = "lbs", value_name = "METHOD")]
+    pub method: Method,
+    /// Several methods side by side
+    #[arg(long, value_name = "METHODS", value_delimiter = ',', conflicts_with = "method")]
+    pub compare: Vec<Method>,
+    /// From where to look: front, side, back, 3/4 or auto
+    #[arg(long, default_value = "auto", value_name = "VIEW")]
+    pub view: View,
+    /// Close-up that follows a joint
+    #[arg(long, value_name = "JOINT")]
+    pub focus: Option<String>,
+    /// Draw the edges of the polygons
+    #[arg(long)]
+    pub wire: bool,
+    /// Show a quantity as colours
+    #[arg(long, value_name = "NAME")]
+    pub show: Option<String>,
+    /// Pixels of each panel; 900x900, less on a contact sheet
+    #[arg(long, value_name = "WxH", value_parser = parse_size)]
+    pub size: Option<(usize, usize)>,
+    /// Most frames on a contact sheet, spread evenly over the range
+    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub panels: u16,
+    /// An animated PNG instead of a contact sheet
+    #[arg(long)]
+    pub animate: bool,
+    /// Disk cache.
+    #[command(flatten)]
+    pub cache: CacheArguments,
+}
+
+/// Measure how good the deformed skin is.
+///
+/// For every method and frame: intersecting triangle pairs beyond those at rest, penetration depth, volume,
+/// stretch, flipped triangles, popping, time. Prints a table of the worst and mean values and names the worst
+/// frames. With --fail-above the exit code is 1 when a limit is passed, so that a build can be gated.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  ecorche measure hero.fbx --clip squat
+  ecorche measure hero.fbx --clip all --methods dqs --json hero.json --plot pairs.png
+  ecorche measure hero.fbx --methods dqs --fail-above pairs=20,stretch_max=3")]
+pub struct Measure {
+    /// The character.
+    #[command(flatten)]
+    pub rig: Rig,
+    /// Which moments.
+    #[command(flatten)]
+    pub sampling: SamplingArguments,
+    /// Methods to measure
+    #[arg(long, value_name = "METHODS", value_delimiter = ',', default_value = "lbs,dqs,cor")]
+    pub methods: Vec<Method>,
+    /// Write every figure of every frame as JSON to OUT, or to standard output
+    #[arg(long, value_name = "OUT", num_args = 0..=1, default_missing_value = "-")]
+    pub json: Option<PathBuf>,
+    /// Plot a figure over the frames to this PNG
+    #[arg(long, value_name = "OUT")]
+    pub plot: Option<PathBuf>,
+    /// Figure to plot
+    #[arg(long, value_name = "NAME", default_value = "pairs")]
+    pub figure: String,
+    /// Limits such as pairs=0,stretch_max=3; exit code 1 when one is passed
+    #[arg(long, value_name = "LIMITS")]
+    pub fail_above: Option<String>,
+    /// Disk cache.
+    #[command(flatten)]
+    pub cache: CacheArguments,
+}
+
+/// List the built-in characters.
+///
+/// Any command takes `sample:NAME` or `sample:NAME?option=value` in place of a file.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  ecorche samples
+  ecorche samples --pictures folder")]
+pub struct Samples {
+    /// Draw each of them into this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub pictures: Option<PathBuf>,
+}
+
 /// Join pieces of a bake made with --frames.
 ///
 /// The pieces are put in the order of their first frames, which must follow each other without gap.
@@ -215,6 +353,14 @@ fn parse_frames(text: &str) -> Result<RangeInclusive<usize>, String> {
         return Err(format!("the range {text} ends before it starts"));
     }
     Ok(first..=last)
+}
+
+/// `900x600`.
+fn parse_size(text: &str) -> Result<(usize, usize), String> {
+    let number = |part: &str| part.trim().parse::<usize>().ok().filter(|n| (16..=8192).contains(n));
+    text.split_once(['x', 'X'])
+        .and_then(|(w, h)| Some((number(w)?, number(h)?)))
+        .ok_or_else(|| format!("\"{text}\" is not a size such as 900x600, from 16 to 8192 pixels"))
 }
 
 #[cfg(test)]

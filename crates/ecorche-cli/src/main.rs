@@ -35,6 +35,10 @@ fn main() -> ExitCode {
     let result = match &cli.command {
         Command::Info(arguments) => commands::info::run(arguments, &console),
         Command::Bake(arguments) => commands::bake::run(arguments, &console),
+        Command::Demo(arguments) => commands::demo::run(arguments, &console),
+        Command::Render(arguments) => commands::render::run(arguments, &console),
+        Command::Measure(arguments) => commands::measure::run(arguments, &console),
+        Command::Samples(arguments) => commands::samples::run(arguments, &console),
         Command::Join(arguments) => commands::join::run(arguments, &console),
         Command::Man(arguments) => commands::man::run(arguments, &console),
         Command::Completions(arguments) => commands::completions::run(arguments),

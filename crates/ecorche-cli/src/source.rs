@@ -1,18 +1,19 @@
 //! Where a character comes from: a file or a sample made by code, with motion and weights added.
 
 use crate::Failure;
-use crate::arguments::{CacheArguments, Rig, Weights};
+use crate::arguments::{CacheArguments, Rig, SamplingArguments, Weights};
 use crate::console::Console;
 use ecorche::cache::Cache;
 use ecorche::character::motion::{self, Transfer};
 use ecorche::character::{Character, Clip, read};
+use ecorche::samples;
 use ecorche::skinning::heat_weights::{self, HeatSettings};
 use std::path::Path;
 
 /// Loads `source`, a path or `sample:NAME`.
 pub fn load(source: &str) -> Result<Character, Failure> {
     match source.strip_prefix("sample:") {
-        Some(spec) => Err(format!("no sample {spec}").into()),
+        Some(spec) => Ok(samples::build(spec)?),
         None => Ok(read(Path::new(source))?),
     }
 }
@@ -51,14 +52,51 @@ pub fn load_rigged(rig: &Rig, console: &Console) -> Result<Character, Failure> {
     Ok(character)
 }
 
+/// The clips asked for; the first when none is; the rest pose for a character without any.
+pub fn choose_clips<'a>(
+    character: &'a Character,
+    sampling: &SamplingArguments,
+    file: &str,
+    console: &Console,
+) -> Result<Vec<Option<&'a Clip>>, Failure> {
+    let clips = &character.clips;
+    match sampling.clip.as_deref() {
+        Some("all") if !clips.is_empty() => Ok(clips.iter().map(Some).collect()),
+        None | Some("all") if clips.is_empty() => {
+            console.warn(&format!("{file}: has no clip; its rest pose is taken"));
+            Ok(vec![None])
+        }
+        None => {
+            if clips.len() > 1 {
+                console.note(&format!(
+                    "clip \"{}\", the first of {}; choose with --clip",
+                    clips[0].name,
+                    clips.len()
+                ));
+            }
+            Ok(vec![clips.first()])
+        }
+        Some(name) => Ok(vec![Some(find_clip(character, name, file)?)]),
+    }
+}
+
 /// The clip called `name`, or an error that lists the others.
-pub fn find_clip<'a>(character: &'a Character, name: &str, file: &str) -> Result<&'a Clip, Failure> {
+fn find_clip<'a>(character: &'a Character, name: &str, file: &str) -> Result<&'a Clip, Failure> {
     character.clip(name).ok_or_else(|| {
         let names: Vec<&str> = character.clips.iter().map(|c| c.name.as_str()).collect();
         let known =
             if names.is_empty() { "it has none".to_owned() } else { format!("it has {}", names.join(", ")) };
         Failure::from(format!("{file}: no clip called \"{name}\"; {known}"))
     })
+}
+
+/// Refuses a character without a mesh.
+pub fn need_mesh(character: &Character, file: &str) -> Result<(), Failure> {
+    if character.meshes.iter().all(|m| m.positions.is_empty()) {
+        let problem = "holds no mesh, only joints and clips; use it as --motion of a character that has one";
+        return Err(format!("{file}: {problem}").into());
+    }
+    Ok(())
 }
 
 /// The user's disk cache, unless switched off.

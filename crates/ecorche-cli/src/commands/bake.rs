@@ -3,10 +3,10 @@
 use crate::arguments::Bake;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
-use ecorche::bake::{BakeError, Plan};
-use ecorche::character::{Character, Clip};
+use ecorche::bake::BakeError;
 use ecorche::deform::{Body, Workspace};
 use ecorche::output::{Format, obj, with_label};
+use ecorche::sampling::Plan;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -19,15 +19,9 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
     let format = Format::of(&arguments.output)?;
     let character = source::load_rigged(&arguments.rig, console)?;
-    if character.meshes.is_empty() {
-        return Err(format!(
-            "{}: holds no mesh, only joints and clips; bake a character and give this file as --motion",
-            arguments.rig.file
-        )
-        .into());
-    }
+    source::need_mesh(&character, &arguments.rig.file)?;
     let character = Arc::new(character);
-    let clips = choose_clips(&character, arguments, console)?;
+    let clips = source::choose_clips(&character, &arguments.sampling, &arguments.rig.file, console)?;
     let sampling = arguments.sampling.resolve();
     let plans = clips.iter().map(|clip| Plan::new(*clip, &sampling)).collect::<Result<Vec<_>, _>>()?;
     let cache = source::user_cache(&arguments.cache);
@@ -49,7 +43,8 @@ pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-fn bake_one(body: &Body, plan: &Plan, path: &Path, name: &str, console: &Console) -> Result<(), Failure> {
+/// Bakes one clip with a progress bar and prints the files.
+pub fn bake_one(body: &Body, plan: &Plan, path: &Path, name: &str, console: &Console) -> Result<(), Failure> {
     let bar = console.progress(name, plan.len());
     let baked = ecorche::bake::bake(body, plan, path, |done| {
         bar.set_position(done as u64);
@@ -74,31 +69,4 @@ fn bake_one(body: &Body, plan: &Plan, path: &Path, name: &str, console: &Console
         println!("{}", path.display());
     }
     Ok(())
-}
-
-/// The clips asked for; the first when none is; none at all for a character without any.
-fn choose_clips<'a>(
-    character: &'a Character,
-    arguments: &Bake,
-    console: &Console,
-) -> Result<Vec<Option<&'a Clip>>, Failure> {
-    let clips = &character.clips;
-    match arguments.sampling.clip.as_deref() {
-        Some("all") if !clips.is_empty() => Ok(clips.iter().map(Some).collect()),
-        None | Some("all") if clips.is_empty() => {
-            console.warn(&format!("{}: has no clip; baking its rest pose", arguments.rig.file));
-            Ok(vec![None])
-        }
-        None => {
-            if clips.len() > 1 {
-                console.note(&format!(
-                    "baking clip \"{}\", the first of {}; choose with --clip",
-                    clips[0].name,
-                    clips.len()
-                ));
-            }
-            Ok(vec![clips.first()])
-        }
-        Some(name) => Ok(vec![Some(source::find_clip(character, name, &arguments.rig.file)?)]),
-    }
 }

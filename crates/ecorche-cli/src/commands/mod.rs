@@ -2,13 +2,27 @@
 
 pub mod bake;
 pub mod completions;
+pub mod demo;
 pub mod info;
 pub mod join;
 pub mod man;
+pub mod measure;
+pub mod render;
+pub mod samples;
 
 use crate::Failure;
+use ecorche::output::{Picture, file};
 use std::io::Write;
 use std::path::Path;
+
+/// Writes a picture as PNG.
+pub fn write_png(path: &Path, picture: &Picture) -> Result<(), Failure> {
+    let mut bytes = Vec::new();
+    picture.encode_png(&mut bytes)?;
+    file::write(path, &bytes)?;
+    println!("{}", path.display());
+    Ok(())
+}
 
 /// Writes `value` as JSON to `path`, or to standard output for `-`.
 pub fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Failure> {
@@ -17,7 +31,8 @@ pub fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Fail
     if path.as_os_str() == "-" {
         std::io::stdout().write_all(text.as_bytes())?;
     } else {
-        ecorche::output::file::write(path, text.as_bytes())?;
+        file::write(path, text.as_bytes())?;
+        println!("{}", path.display());
     }
     Ok(())
 }

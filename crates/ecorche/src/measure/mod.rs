@@ -55,6 +55,8 @@ mod figures;
 mod limits;
 mod motion;
 mod report;
+mod run;
+mod subject;
 mod volume;
 
 pub use clip::{ClipFigures, ClipJudge, Summary};
@@ -62,6 +64,8 @@ pub use figures::{FIGURES, Figure, FrameFigures, Worse, figure};
 pub use limits::{Limits, LimitsError, Violation};
 pub use motion::carried;
 pub use report::table;
+pub use run::judge_clip;
+pub use subject::Subject;
 pub use volume::{PartVolumes, VolumeRatios};
 
 use crate::character::Influences;

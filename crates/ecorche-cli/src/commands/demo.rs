@@ -1,0 +1,68 @@
+//! `ecorche demo`: everything at once on the built-in athlete.
+
+use super::bake::bake_one;
+use super::measure::{as_json, describe, measure, plot};
+use super::render::{on_one_sheet, spread};
+use super::{write_json, write_png};
+use crate::arguments::Demo;
+use crate::console::Console;
+use crate::{Failure, Outcome, source};
+use ecorche::deform::{Body, Workspace};
+use ecorche::measure::Subject;
+use ecorche::output::{file, obj};
+use ecorche::portrait::{Look, draw_frames};
+use ecorche::sampling::{Plan, Sampling};
+use ecorche::skinning::Method;
+use std::sync::Arc;
+
+/// The clip with the deepest bends, which tells the methods apart.
+const SHEET_CLIP: &str = "squat";
+
+/// Frames per second that are measured: judging costs more than deforming, and every fifth frame tells as much.
+const MEASURED_FPS: f32 = 6.0;
+
+/// Builds, bakes, draws, measures.
+pub fn run(arguments: &Demo, console: &Console) -> Result<Outcome, Failure> {
+    let folder = &arguments.output;
+    std::fs::create_dir_all(folder)
+        .map_err(|e| format!("{}: {e}; choose another folder with -o", folder.display()))?;
+    console.note(&format!("building sample:{}", arguments.sample));
+    let character = Arc::new(source::load(&format!("sample:{}", arguments.sample))?);
+    let bodies = Method::ALL.map(|method| Body::bind(character.clone(), method, None));
+
+    let every_frame = Sampling::default();
+    for clip in &character.clips {
+        let plan = Plan::new(Some(clip), &every_frame)?;
+        let path = folder.join(format!("{}.pc2", clip.name));
+        bake_one(&bodies[1], &plan, &path, &clip.name, console)?;
+    }
+    let rest = bodies[1].rest(&mut Workspace::default());
+    println!("{}", obj::write(&folder.join("rest.obj"), &character, &rest)?.display());
+
+    let shown = character.clip(SHEET_CLIP).or(character.clips.first());
+    let plan = Plan::new(shown, &every_frame)?;
+    let numbers = spread(&plan, 5);
+    let bar = console.progress("contact sheet", numbers.len() * bodies.len());
+    let look = Look { width: 320, height: 400, ..Look::default() };
+    let (pictures, legend) = draw_frames(&bodies, &plan, &numbers, look, None, || bar.inc(1))?;
+    bar.finish_and_clear();
+    write_png(&folder.join("methods.png"), &on_one_sheet(pictures, &Method::ALL, &numbers, &plan, &legend))?;
+
+    let subject = Subject::new(&character).ok_or("the sample has no skinned mesh")?;
+    let judge = subject.judge()?;
+    let sparse = Sampling { fps: Some(MEASURED_FPS), frames: None };
+    let plans =
+        character.clips.iter().map(|clip| Plan::new(Some(clip), &sparse)).collect::<Result<Vec<_>, _>>()?;
+    let measured = measure(&judge, &subject, &bodies, &plans, console)?;
+    let text = describe(&measured);
+    print!("{text}");
+    file::write(&folder.join("measure.txt"), text.as_bytes())?;
+    write_json(&folder.join("measure.json"), &as_json(&measured))?;
+    let of_sheet: Vec<_> = measured
+        .into_iter()
+        .filter(|(name, _)| Some(name.as_str()) == shown.map(|c| c.name.as_str()))
+        .collect();
+    write_png(&folder.join("pairs.png"), &plot(&of_sheet, "pairs").draw(1100, 500))?;
+    console.note(&format!("look at {}", folder.join("methods.png").display()));
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,142 @@
+//! `ecorche measure`: the figures of methods on clips, as table, JSON and plot; a gate for builds.
+
+use super::{write_json, write_png};
+use crate::arguments::Measure;
+use crate::console::Console;
+use crate::{Failure, Outcome, source};
+use ecorche::deform::Body;
+use ecorche::measure::{ClipFigures, Judge, Limits, Subject, figure, judge_clip, table};
+use ecorche::output::plot::{Axis, Plot, Series};
+use ecorche::sampling::Plan;
+use std::sync::Arc;
+
+/// Measured clips: name, then a method and its figures each.
+pub type Measured = Vec<(String, Vec<(String, ClipFigures)>)>;
+
+/// Measures, prints, and checks the limits.
+pub fn run(arguments: &Measure, console: &Console) -> Result<Outcome, Failure> {
+    // Limits and names are checked before minutes are spent.
+    let limits = arguments.fail_above.as_deref().map(Limits::parse).transpose()?;
+    if figure(&arguments.figure).is_none() {
+        let names: Vec<&str> = ecorche::measure::FIGURES.iter().map(|f| f.name).collect();
+        return Err(
+            format!("--figure {}: no such figure; there are {}", arguments.figure, names.join(", ")).into()
+        );
+    }
+    let character = source::load_rigged(&arguments.rig, console)?;
+    source::need_mesh(&character, &arguments.rig.file)?;
+    let character = Arc::new(character);
+    let clips = source::choose_clips(&character, &arguments.sampling, &arguments.rig.file, console)?;
+    let sampling = arguments.sampling.resolve();
+    let plans = clips.iter().map(|clip| Plan::new(*clip, &sampling)).collect::<Result<Vec<_>, _>>()?;
+    let subject = Subject::new(&character).ok_or_else(|| {
+        format!("{}: has no skinned mesh to measure; give it weights with --weights heat", arguments.rig.file)
+    })?;
+    let judge = subject.judge()?;
+    let cache = source::user_cache(&arguments.cache);
+    let bodies: Vec<Body> = arguments
+        .methods
+        .iter()
+        .map(|&method| Body::bind(character.clone(), method, cache.as_ref()))
+        .collect();
+    let measured = measure(&judge, &subject, &bodies, &plans, console)?;
+
+    if arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-") {
+        print!("{}", describe(&measured));
+    }
+    if let Some(path) = &arguments.json {
+        write_json(path, &as_json(&measured))?;
+    }
+    if let Some(path) = &arguments.plot {
+        write_png(path, &plot(&measured, &arguments.figure).draw(1100, 500))?;
+    }
+    let mut passed = true;
+    for (clip, methods) in &measured {
+        for (method, figures) in methods {
+            for violation in limits.iter().flat_map(|l| l.check(figures)) {
+                console.error(&format!("{clip}, {method}: {violation}"));
+                passed = false;
+            }
+        }
+    }
+    Ok(if passed { Outcome::Done } else { Outcome::CheckFailed })
+}
+
+/// Judges every body on every plan, with a progress bar.
+pub fn measure(
+    judge: &Judge,
+    subject: &Subject,
+    bodies: &[Body],
+    plans: &[Plan],
+    console: &Console,
+) -> Result<Measured, Failure> {
+    let mut measured = Vec::new();
+    for plan in plans {
+        let name = plan.clip.map_or("rest pose", |c| c.name.as_str());
+        let mut methods = Vec::new();
+        for body in bodies {
+            let bar = console.progress(&format!("{name}, {}", body.method()), plan.len());
+            let figures = judge_clip(judge, subject, body, plan, |done| bar.set_position(done as u64))?;
+            bar.finish_and_clear();
+            methods.push((body.method().to_string(), figures));
+        }
+        measured.push((name.to_owned(), methods));
+    }
+    Ok(measured)
+}
+
+/// A table per clip, and its worst frames by pairs.
+pub fn describe(measured: &Measured) -> String {
+    let mut text = String::new();
+    for (clip, methods) in measured {
+        let columns: Vec<(&str, &ClipFigures)> =
+            methods.iter().map(|(name, figures)| (name.as_str(), figures)).collect();
+        text.push_str(&format!("{clip}\n{}", table(&columns)));
+        for (method, figures) in methods {
+            if figures.of("pairs").is_some_and(|s| s.worst > 0.0) {
+                let worst: Vec<String> =
+                    figures.worst_frames("pairs", 3).iter().map(usize::to_string).collect();
+                text.push_str(&format!("worst frames of {method} by pairs: {}\n", worst.join(", ")));
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// `clip -> method -> figures`.
+pub fn as_json(measured: &Measured) -> serde_json::Value {
+    let methods = |methods: &[(String, ClipFigures)]| {
+        methods
+            .iter()
+            .map(|(name, figures)| (name.clone(), serde_json::json!(figures)))
+            .collect::<serde_json::Map<_, _>>()
+    };
+    measured
+        .iter()
+        .map(|(clip, m)| (clip.clone(), methods(m).into()))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
+}
+
+/// One figure over the frames; a line per clip and method.
+pub fn plot(measured: &Measured, name: &str) -> Plot {
+    let Some(figure) = figure(name) else { return Plot::default() };
+    let series = measured.iter().flat_map(|(clip, methods)| {
+        methods.iter().map(move |(method, figures)| Series {
+            name: if measured.len() > 1 { format!("{clip} {method}") } else { method.clone() },
+            points: figures
+                .frames
+                .iter()
+                .filter_map(|f| Some([f.frame as f32, (figure.value)(f)? as f32]))
+                .collect(),
+            ..Series::default()
+        })
+    });
+    Plot {
+        title: figure.meaning.to_owned(),
+        x: Axis::new("frame", ""),
+        y: Axis::new(figure.name, figure.unit),
+        series: series.collect(),
+    }
+}

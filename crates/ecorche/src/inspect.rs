@@ -1,0 +1,148 @@
+//! Named numbers per vertex, from any stage, to be looked at.
+
+use crate::character::{Character, Pose};
+use crate::frame::Frame;
+use crate::geom::Adjacency;
+use crate::measure::{FrameInput, Judge, Subject};
+use crate::output::ColourMap;
+
+/// The quantities there are, with what they show.
+pub const QUANTITIES: [(&str, &str); 5] = [
+    ("stretch", "mean length of the edges around a vertex over rest"),
+    ("depth", "depth of vertices inside another part of the skin"),
+    ("crossing", "triangles that meet others, and did not at rest"),
+    ("part", "the bone whose part a vertex belongs to"),
+    ("weight:JOINT", "weight of a joint"),
+];
+
+/// Values of a named quantity, one list per mesh, one value per file vertex.
+#[derive(Clone, Debug)]
+pub struct Quantity {
+    /// Its name.
+    pub name: String,
+    /// Its unit; empty for a plain number.
+    pub unit: &'static str,
+    /// Values at the ends of the colour map.
+    pub range: [f32; 2],
+    /// The colour map.
+    pub map: ColourMap,
+    /// Per mesh and file vertex; NaN where it has no value.
+    pub values: Vec<Vec<f32>>,
+}
+
+/// Why a quantity cannot be shown.
+#[derive(Debug, thiserror::Error)]
+pub enum QuantityError {
+    /// No such quantity.
+    #[error("no quantity is called \"{0}\"; there are {}", QUANTITIES.map(|q| q.0).join(", "))]
+    Unknown(String),
+    /// No such joint.
+    #[error("weight:{0}: the character has no joint of that name; `ecorche info --joints` lists them")]
+    NoSuchJoint(String),
+    /// Nothing to show it on.
+    #[error("{0}: the character has no skinned mesh to show it on")]
+    NotSkinned(String),
+    /// The surface cannot be judged.
+    #[error(transparent)]
+    Judge(#[from] crate::measure::JudgeError),
+}
+
+/// Computes quantities of one character; what several frames share is prepared once.
+#[derive(Clone, Debug)]
+pub struct Inspector<'a> {
+    character: &'a Character,
+    subject: Subject,
+    adjacency: Adjacency,
+    judge: Option<Judge>,
+    name: String,
+    joint: Option<u32>,
+}
+
+impl<'a> Inspector<'a> {
+    /// Prepares the quantity called `name`.
+    pub fn new(character: &'a Character, name: &str) -> Result<Self, QuantityError> {
+        let joint = match name.strip_prefix("weight:") {
+            Some(joint) => {
+                let found = character.skeleton.find(joint);
+                Some(found.ok_or_else(|| QuantityError::NoSuchJoint(joint.to_owned()))? as u32)
+            }
+            None if QUANTITIES.iter().any(|q| q.0 == name) => None,
+            None => return Err(QuantityError::Unknown(name.to_owned())),
+        };
+        let subject = Subject::new(character).ok_or_else(|| QuantityError::NotSkinned(name.to_owned()))?;
+        let judge = if ["depth", "crossing"].contains(&name) { Some(subject.judge()?) } else { None };
+        let adjacency = Adjacency::new(&subject.surface);
+        Ok(Self { character, subject, adjacency, judge, name: name.to_owned(), joint })
+    }
+
+    /// The quantity's values on `frame`, which shows `pose`.
+    pub fn inspect(&self, frame: &Frame, pose: &Pose) -> Result<Quantity, QuantityError> {
+        let (unit, range, map, values) = match (self.name.as_str(), self.joint) {
+            (_, Some(joint)) => ("", [0.0, 1.0], ColourMap::Sequential, self.weights(joint)),
+            ("stretch", _) => ("× rest", [0.5, 1.5], ColourMap::Diverging, self.stretch(frame)),
+            ("part", _) => {
+                let last = self.subject.partition.parts.len().saturating_sub(1).max(1) as f32;
+                let parts = &self.subject.partition.part_of_vertex;
+                // Neighbouring bones have neighbouring numbers; a stride spreads them over the map.
+                let spread = |part: u32| ((part * 7) % (last as u32 + 1)) as f32;
+                ("", [0.0, last], ColourMap::Sequential, parts.iter().map(|&p| spread(p)).collect())
+            }
+            (name, _) => {
+                let values = self.crossings(frame, pose, name == "depth")?;
+                let deepest = values.iter().fold(0.0f32, |a, &b| a.max(b)).max(1e-3);
+                if name == "depth" {
+                    ("mm", [0.0, deepest], ColourMap::Sequential, values)
+                } else {
+                    ("", [0.0, 1.0], ColourMap::Sequential, values)
+                }
+            }
+        };
+        let meshes = 0..self.character.meshes.len();
+        let values = meshes.map(|m| self.subject.to_mesh(self.character, m, &values)).collect();
+        Ok(Quantity { name: self.name.clone(), unit, range, map, values })
+    }
+
+    fn weights(&self, joint: u32) -> Vec<f32> {
+        let influences = &self.subject.influences;
+        (0..influences.len())
+            .map(|v| influences.of(v).find(|&(j, _)| j == joint).map_or(0.0, |(_, w)| w))
+            .collect()
+    }
+
+    fn stretch(&self, frame: &Frame) -> Vec<f32> {
+        let (posed, rest) = (self.subject.positions(frame), &self.subject.surface.positions);
+        let mean = |v: usize| {
+            let ring = self.adjacency.vertex_ring.get(v);
+            let lengths = ring.iter().map(|&w| {
+                let w = w as usize;
+                (posed[v].distance(posed[w]), rest[v].distance(rest[w]))
+            });
+            let (posed, rest) = lengths.fold((0.0, 0.0), |(p, r), (dp, dr)| (p + dp, r + dr));
+            if rest > 0.0 { posed / rest } else { f32::NAN }
+        };
+        (0..posed.len()).map(mean).collect()
+    }
+
+    /// Depth in millimetres, or 1 on the corners of crossing triangles.
+    fn crossings(&self, frame: &Frame, pose: &Pose, depth: bool) -> Result<Vec<f32>, QuantityError> {
+        let mut values = vec![0.0; self.subject.surface.positions.len()];
+        let Some(judge) = &self.judge else { return Ok(values) };
+        let mut clip = judge.clip();
+        clip.add(&FrameInput {
+            posed_from_rest: &self.subject.posed_from_rest(self.character, pose),
+            ..FrameInput::new(0, &self.subject.positions(frame))
+        })?;
+        let detail = clip.detail();
+        if depth {
+            for &(v, metres) in &detail.depth {
+                values[v as usize] = metres.abs() * 1e3;
+            }
+        } else {
+            let crossing = detail.pairs.iter().chain(&detail.pairs_across).flatten();
+            for &v in crossing.flat_map(|&t| &self.subject.surface.triangles[t as usize]) {
+                values[v as usize] = 1.0;
+            }
+        }
+        Ok(values)
+    }
+}

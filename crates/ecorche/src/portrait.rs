@@ -1,0 +1,177 @@
+//! Pictures of a character: one camera for all frames and methods shown together.
+
+use crate::character::{Character, Pose};
+use crate::deform::{Body, Workspace};
+use crate::frame::Frame;
+use crate::inspect::{Inspector, Quantity, QuantityError};
+use crate::output::Picture;
+use crate::output::legend::Legend;
+use crate::output::raster::{Camera, Framing, Scene, Settings, Surface, View, ground_height, render};
+use crate::sampling::Plan;
+use glam::Vec3;
+
+/// How a character is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    /// From where.
+    pub view: View,
+    /// Pixels.
+    pub width: usize,
+    /// Pixels.
+    pub height: usize,
+    /// Whether the polygons' edges are drawn.
+    pub wire: bool,
+    /// A skeleton joint to stay close to.
+    pub focus: Option<usize>,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Self { view: View::Auto, width: 900, height: 900, wire: false, focus: None }
+    }
+}
+
+/// A camera and ground chosen for a set of frames.
+#[derive(Clone, Debug)]
+pub struct Portrait<'a> {
+    character: &'a Character,
+    look: Look,
+    framing: Framing,
+    camera: Camera,
+    ground: f32,
+    focus_radius: f32,
+    wires: Vec<Vec<[u32; 2]>>,
+}
+
+impl<'a> Portrait<'a> {
+    /// Places the camera so that all `frames` fit.
+    pub fn new(character: &'a Character, look: Look, frames: &[&Frame]) -> Self {
+        let framing = Framing {
+            view: look.view,
+            aspect: look.width as f32 / look.height.max(1) as f32,
+            ..Framing::default()
+        };
+        let meshes = frames.iter().flat_map(|f| &f.meshes).map(|m| m.positions.as_slice());
+        let wires = if look.wire { character.meshes.iter().map(polygon_edges).collect() } else { Vec::new() };
+        Self {
+            character,
+            look,
+            framing,
+            camera: framing.camera(meshes.clone()),
+            ground: ground_height(meshes),
+            focus_radius: look.focus.map_or(0.0, |joint| reach_of(character, joint)),
+            wires,
+        }
+    }
+
+    /// Draws one frame; `pose` is the pose it shows, needed to follow a joint.
+    pub fn draw(&self, frame: &Frame, pose: &Pose, quantity: Option<&Quantity>) -> Picture {
+        let mut scene =
+            Scene { ground: self.look.focus.is_none().then_some(self.ground), ..Scene::default() };
+        for (m, (mesh, posed)) in self.character.meshes.iter().zip(&frame.meshes).enumerate() {
+            if mesh.triangles.is_empty() {
+                continue;
+            }
+            let normals =
+                mesh.shading.vertex_normals(&mesh.faces.corners, &posed.normals, mesh.positions.len());
+            let mut surface = Surface::new(&posed.positions, &mesh.triangles).normals(normals);
+            if let Some(quantity) = quantity {
+                surface = surface.quantity(&quantity.values[m], quantity.range, quantity.map);
+            }
+            if let Some(edges) = self.wires.get(m) {
+                surface = surface.wire(edges);
+            }
+            scene.surfaces.push(surface);
+        }
+        let camera = match self.look.focus {
+            Some(joint) => {
+                let at: Vec3 = pose.world(&self.character.skeleton)[joint].translation.into();
+                self.framing.focus(at, self.focus_radius)
+            }
+            None => self.camera,
+        };
+        render(&scene, &camera, &Settings::sized(self.look.width, self.look.height))
+    }
+}
+
+/// A frame under one method, with its pose.
+struct Shown {
+    frame: Frame,
+    pose: Pose,
+}
+
+/// Deforms the listed frames of `plan` under every body, which are of one character. Outer list: frames.
+fn deform_all(bodies: &[Body], plan: &Plan, frames: &[usize]) -> Vec<Vec<Shown>> {
+    let mut workspace = Workspace::default();
+    let mut show = |body: &Body, number: usize| {
+        let mut pose = Pose::rest(body.character());
+        plan.sample(number, &mut pose);
+        Shown { frame: body.deform(&pose, plan.time(number), &mut workspace), pose }
+    };
+    frames.iter().map(|&number| bodies.iter().map(|body| show(body, number)).collect()).collect()
+}
+
+/// Draws the listed frames under every body: `pictures[frame][body]`, all with one camera, and the legend
+/// of the quantity called `show`, if one is asked for. `progress` hears of every finished picture.
+pub fn draw_frames(
+    bodies: &[Body],
+    plan: &Plan,
+    frames: &[usize],
+    look: Look,
+    show: Option<&str>,
+    mut progress: impl FnMut(),
+) -> Result<(Vec<Vec<Picture>>, Option<Legend>), QuantityError> {
+    let Some(character) = bodies.first().map(Body::character) else { return Ok((Vec::new(), None)) };
+    let inspector = show.map(|name| Inspector::new(character, name)).transpose()?;
+    let shown = deform_all(bodies, plan, frames);
+    let mut quantities = Vec::new();
+    if let Some(inspector) = &inspector {
+        for s in shown.iter().flatten() {
+            quantities.push(inspector.inspect(&s.frame, &s.pose)?);
+        }
+        // One scale for all panels, or colours could not be compared.
+        let high = quantities.iter().map(|q| q.range[1]).fold(f32::MIN, f32::max);
+        quantities.iter_mut().for_each(|q| q.range[1] = high);
+    }
+    let all: Vec<&Frame> = shown.iter().flatten().map(|s| &s.frame).collect();
+    let portrait = Portrait::new(character, look, &all);
+    let mut pictures = Vec::new();
+    for (i, row) in shown.iter().enumerate() {
+        let mut drawn = Vec::new();
+        for (k, s) in row.iter().enumerate() {
+            drawn.push(portrait.draw(&s.frame, &s.pose, quantities.get(i * bodies.len() + k)));
+            progress();
+        }
+        pictures.push(drawn);
+    }
+    Ok((pictures, quantities.first().map(legend)))
+}
+
+/// The legend of a quantity.
+fn legend(quantity: &Quantity) -> Legend {
+    let values: Vec<f32> = quantity.values.iter().flatten().copied().collect();
+    Legend::new(&quantity.name, quantity.unit, quantity.range, quantity.map, &values)
+}
+
+/// Every edge of the file's polygons once.
+fn polygon_edges(mesh: &crate::character::Mesh) -> Vec<[u32; 2]> {
+    let mut edges: Vec<[u32; 2]> = (0..mesh.faces.len())
+        .flat_map(|f| {
+            let face = mesh.faces.get(f);
+            (0..face.len()).map(move |k| (face[k], face[(k + 1) % face.len()]))
+        })
+        .map(|(a, b)| [a.min(b), a.max(b)])
+        .collect();
+    edges.sort_unstable();
+    edges.dedup();
+    edges
+}
+
+/// How much around a joint a close-up shows: its longest bone, and never less than a twentieth of the character.
+fn reach_of(character: &Character, joint: usize) -> f32 {
+    let world = Pose::rest(character).world(&character.skeleton);
+    let at = |j: usize| Vec3::from(world[j].translation);
+    let neighbours = character.skeleton.children(joint).chain(character.skeleton.joints[joint].parent);
+    let longest = neighbours.map(|n| at(n).distance(at(joint))).fold(0.0, f32::max);
+    longest.max(0.05 * character.size())
+}

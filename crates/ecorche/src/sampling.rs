@@ -1,0 +1,144 @@
+//! Which moments of a clip become frames.
+
+use crate::character::{Clip, Pose};
+use std::ops::RangeInclusive;
+
+/// Frames per second when neither the user nor the clip says.
+pub const DEFAULT_FPS: f32 = 30.0;
+
+/// Most frames of one bake; beyond it a clip's length or rate is taken for a mistake.
+const MOST_FRAMES: usize = 10_000_000;
+
+/// Which moments of a clip are baked.
+#[derive(Clone, Debug, Default)]
+pub struct Sampling {
+    /// Frames per second; `None` takes the clip's own rate.
+    pub fps: Option<f32>,
+    /// First and last frame, counted from 0 at the clip's start; `None` takes all.
+    pub frames: Option<RangeInclusive<usize>>,
+}
+
+/// The frames of one clip, or of the rest pose.
+#[derive(Clone, Debug)]
+pub struct Plan<'a> {
+    /// The clip; `None` is one frame of the rest pose.
+    pub clip: Option<&'a Clip>,
+    /// Frames per second.
+    pub fps: f32,
+    /// Frame numbers.
+    pub frames: RangeInclusive<usize>,
+}
+
+/// Why a sampling does not fit a clip.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PlanError {
+    /// Not a rate.
+    #[error("{0} frames per second is no rate; give a number above 0, such as 24")]
+    BadRate(f32),
+    /// Frames the clip does not have.
+    #[error(
+        "frames {first}-{last} are not in clip \"{clip}\", which has frames 0-{end} at {fps} fps; choose among those"
+    )]
+    NoSuchFrames {
+        /// First frame asked for.
+        first: usize,
+        /// Last frame asked for.
+        last: usize,
+        /// The clip.
+        clip: String,
+        /// Its last frame.
+        end: usize,
+        /// At this rate.
+        fps: f32,
+    },
+    /// An absurd number of frames.
+    #[error(
+        "clip \"{clip}\" would give {frames} frames at {fps} fps; choose a lower --fps or a range of --frames"
+    )]
+    TooMany {
+        /// The clip.
+        clip: String,
+        /// How many.
+        frames: usize,
+        /// At this rate.
+        fps: f32,
+    },
+}
+
+impl<'a> Plan<'a> {
+    /// The frames `sampling` asks for.
+    pub fn new(clip: Option<&'a Clip>, sampling: &Sampling) -> Result<Self, PlanError> {
+        let fps = sampling.fps.or(clip.and_then(|c| c.fps)).unwrap_or(DEFAULT_FPS);
+        if !(fps.is_finite() && fps > 0.0) {
+            return Err(PlanError::BadRate(fps));
+        }
+        let name = || clip.map_or_else(|| "rest pose".to_owned(), |c| c.name.clone());
+        let end = clip.map_or(0, |c| c.frame_count(fps) - 1);
+        let frames = match &sampling.frames {
+            Some(wanted) if wanted.start() > wanted.end() || *wanted.end() > end => {
+                return Err(PlanError::NoSuchFrames {
+                    first: *wanted.start(),
+                    last: *wanted.end(),
+                    clip: name(),
+                    end,
+                    fps,
+                });
+            }
+            Some(wanted) => wanted.clone(),
+            None => 0..=end,
+        };
+        if frames.end() - frames.start() >= MOST_FRAMES {
+            return Err(PlanError::TooMany { clip: name(), frames: end + 1, fps });
+        }
+        Ok(Self { clip, fps, frames })
+    }
+
+    /// How many frames.
+    pub fn len(&self) -> usize {
+        self.frames.end() - self.frames.start() + 1
+    }
+
+    /// Never: a plan has at least one frame.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// Moment of `frame`, seconds.
+    pub fn time(&self, frame: usize) -> f32 {
+        self.clip.map_or(0.0, |c| c.frame_time(frame, self.fps))
+    }
+
+    /// Puts `pose` into the state of `frame`.
+    pub fn sample(&self, frame: usize, pose: &mut Pose) {
+        if let Some(clip) = self.clip {
+            clip.sample(self.time(frame), pose);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one_second() -> Clip {
+        Clip { name: "walk".into(), start: 2.0, end: 3.0, fps: Some(24.0), ..Clip::default() }
+    }
+
+    #[test]
+    fn a_plan_follows_the_clip_unless_told() {
+        let clip = one_second();
+        assert_eq!(Plan::new(Some(&clip), &Sampling::default()).unwrap().len(), 25);
+        let half = Sampling { fps: Some(60.0), frames: Some(10..=20) };
+        let plan = Plan::new(Some(&clip), &half).unwrap();
+        assert_eq!(plan.len(), 11);
+        assert!((plan.time(30) - 2.5).abs() < 1e-6);
+    }
+
+    #[test]
+    fn frames_beyond_the_end_are_refused_by_name() {
+        let clip = one_second();
+        let error = Plan::new(Some(&clip), &Sampling { fps: None, frames: Some(20..=30) }).unwrap_err();
+        assert!(error.to_string().contains("walk") && error.to_string().contains("0-24"), "{error}");
+        assert!(Plan::new(Some(&clip), &Sampling { fps: Some(0.0), frames: None }).is_err());
+    }
+}
