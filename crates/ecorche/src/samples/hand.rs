@@ -3,7 +3,6 @@
 //! Hand coordinates: the wrist is the origin, X points to the thumb's side, Y to the fingers, Z out of
 //! the back of the hand. At rest the fingers are spread and lightly curled, so that each is separate.
 
-use super::athlete::skeleton::add_hand;
 use super::clips;
 use super::rig::{Flesh, Rig};
 use super::sculpt::{Sculpture, Section, ball, bone, ellipsoid, loft};
@@ -200,6 +199,55 @@ fn flesh(clay: &mut Sculpture, digit: &Digit, k: usize, radius: f32) {
     }
 }
 
+/// Adds the bones of a hand whose coordinates `place` maps to the world; `palm` is the hand bone. With
+/// `metacarpals` the four fingers get a bone within the palm too.
+pub fn add_bones(
+    rig: &mut Rig,
+    side: &str,
+    parent: &str,
+    place: impl Fn(Vec3) -> Vec3,
+    palm: [Vec3; 2],
+    metacarpals: bool,
+) {
+    let direction = |d: Vec3| place(d) - place(Vec3::ZERO);
+    let hand = format!("{side}Hand");
+    rig.add(&hand, parent, palm.map(&place), direction(Vec3::NEG_Z), Flesh::even(0.030, 0.012));
+    for Digit { name, joints, carpal, radii, hinge } in digits() {
+        let is_thumb = name == "Thumb";
+        let parts = if is_thumb {
+            ["Metacarpal", "Proximal", "Distal"]
+        } else {
+            ["Proximal", "Intermediate", "Distal"]
+        };
+        let mut above = hand.clone();
+        if metacarpals && !is_thumb {
+            let bone = format!("{side}{name}Metacarpal");
+            let flexes = hinge.cross(joints[0] - carpal);
+            rig.add(
+                &bone,
+                &above,
+                [place(carpal), place(joints[0])],
+                direction(flexes),
+                Flesh::even(0.011, 0.009),
+            );
+            above = bone;
+        }
+        for (k, part) in parts.iter().enumerate() {
+            let bone = format!("{side}{name}{part}");
+            let flexes = hinge.cross(joints[k + 1] - joints[k]);
+            let ends = [place(joints[k]), place(joints[k + 1])];
+            rig.add(
+                &bone,
+                &above,
+                ends,
+                direction(flexes),
+                Flesh::even(radii[k], if is_thumb && k == 0 { 0.009 } else { 0.0052 }),
+            );
+            above = bone;
+        }
+    }
+}
+
 /// Vertices of the hand sample when nothing is asked for.
 pub const DEFAULT_VERTICES: usize = 7_700;
 /// Length of the forearm's stump, metres.
@@ -218,7 +266,7 @@ pub fn rig() -> Rig {
     let forearm = [place(Vec3::NEG_Y * STUMP), place(Vec3::ZERO)];
     rig.add("leftLowerArm", "root", forearm, world.transform_vector3(Vec3::NEG_Z), Flesh::even(0.026, 0.016));
     let palm = [Vec3::ZERO, Vec3::new(0.001, 0.022, 0.0)];
-    add_hand(&mut rig, "left", "leftLowerArm", place, palm, true);
+    add_bones(&mut rig, "left", "leftLowerArm", place, palm, true);
     rig
 }
 

@@ -59,7 +59,7 @@ const fn real(name: &'static str, summary: &'static str, default: f32, range: [f
 const SAMPLES: [SampleInfo; 4] = [
     SampleInfo {
         name: "athlete",
-        summary: "a man of 1.80 m, 51 bones; clips run, jump, squat, curl, wave, twist",
+        summary: "a man of 1.80 m, 52 bones; clips run, jump, squat, curl, wave, twist",
         options: &[whole(
             "resolution",
             "number of vertices",

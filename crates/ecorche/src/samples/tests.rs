@@ -75,6 +75,7 @@ fn every_sample_is_closed_in_one_piece_without_handles() {
 #[test]
 fn samples_have_the_promised_sizes() {
     assert_eq!(athlete().meshes[0].positions.len(), 6000);
+    assert_eq!(athlete().meshes[0].skin().unwrap().joints.len(), 52);
     assert_eq!(hand().meshes[0].positions.len(), 7700);
     assert_eq!(hand().meshes[0].skin().unwrap().joints.len(), 21);
     let arm = build("arm").unwrap();

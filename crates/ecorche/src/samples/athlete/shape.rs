@@ -52,8 +52,8 @@ fn torso(clay: &mut Sculpture) {
         slice(from, 0.96, 0.152, 0.092, -0.098, 2.4),
         slice(from, 1.00, 0.157, 0.098, -0.090, 2.4),
         slice(from, 1.05, 0.146, 0.099, -0.076, 2.4),
-        slice(from, 1.10, 0.136, 0.098, -0.070, 2.4),
-        slice(from, 1.15, 0.135, 0.100, -0.075, 2.4),
+        slice(from, 1.10, 0.138, 0.100, -0.072, 2.4),
+        slice(from, 1.15, 0.136, 0.101, -0.076, 2.4),
         slice(from, 1.20, 0.140, 0.105, -0.086, 2.4),
         slice(from, 1.26, 0.149, 0.110, -0.102, 2.4),
         slice(from, 1.32, 0.154, 0.107, -0.114, 2.4),
@@ -163,6 +163,11 @@ fn torso(clay: &mut Sculpture) {
         0.036,
         0.0,
     );
+    clay.add_pair(
+        ellipsoid(v(0.134, 0.950, 0.012), v(0.08, 1.0, 0.0), v(1.0, 0.0, 0.4), v(0.050, 0.085, 0.036)),
+        0.036,
+        0.0,
+    );
     // Neck, leaning forward, with the muscle from ear to breastbone.
     let neck = [
         Section { power: 2.1, ..Section::ellipse(0.0, 0.066, 0.058) },
@@ -186,10 +191,14 @@ fn torso(clay: &mut Sculpture) {
     clay.add_pair(bone(v(0.018, 1.632, -0.042), v(0.075, 1.490, -0.046), 0.018, 0.030), 0.034, 0.03);
     clay.add_pair(bone(v(0.065, 1.486, -0.046), v(0.172, 1.468, -0.030), 0.032, 0.022), 0.034, 0.0);
     // Collar bones.
-    let collar =
-        [v(0.016, 1.458, 0.040), v(0.075, 1.464, 0.036), v(0.130, 1.474, 0.014), v(0.176, 1.480, -0.010)];
+    let collar = [
+        (v(0.016, 1.459, 0.040), 0.0100),
+        (v(0.075, 1.466, 0.033), 0.0080),
+        (v(0.130, 1.476, 0.012), 0.0085),
+        (v(0.176, 1.482, -0.010), 0.0095),
+    ];
     for ends in collar.windows(2) {
-        clay.add_pair(bone(ends[0], ends[1], 0.0090, 0.0090), 0.022, 0.012);
+        clay.add_pair(bone(ends[0].0, ends[1].0, ends[0].1, ends[1].1), 0.022, 0.012);
     }
     // Pit of the throat.
     clay.carve(ball(v(0.0, 1.484, 0.064), 0.020), 0.020);
@@ -197,7 +206,7 @@ fn torso(clay: &mut Sculpture) {
     clay.carve(bone(v(0.0, 1.43, -0.134), v(0.0, 1.22, -0.124), 0.010, 0.010), 0.030);
     clay.carve(ball(v(0.0, 1.065, 0.113), 0.007), 0.010);
     // Groin.
-    clay.add(ellipsoid(v(0.0, 0.874, 0.042), v(0.0, 1.0, 0.35), Vec3::Z, v(0.034, 0.044, 0.036)), 0.034);
+    clay.add(ellipsoid(v(0.0, 0.874, 0.042), v(0.0, 1.0, 0.35), Vec3::Z, v(0.034, 0.044, 0.036)), 0.044);
     clay.add(ellipsoid(v(0.0, 0.868, -0.006), Vec3::Z, Vec3::Y, v(0.034, 0.060, 0.034)), 0.024);
 }
 
@@ -370,7 +379,7 @@ fn leg(clay: &mut Sculpture) {
     );
     // Knee cap and the tendon below it.
     clay.add(ellipsoid(v(0.121, 0.522, 0.053), Vec3::Y, Vec3::Z, v(0.024, 0.029, 0.014)), 0.020);
-    clay.add(bone(v(0.121, 0.505, 0.048), v(0.123, 0.395, 0.028), 0.013, 0.010), 0.024);
+    clay.add(bone(v(0.121, 0.505, 0.048), v(0.123, 0.380, 0.018), 0.013, 0.010), 0.024);
     // Calf: the inner head is lower and fuller than the outer.
     clay.add(
         muscle(
@@ -476,8 +485,8 @@ pub fn arm(clay: &mut Sculpture) {
     let outward = front.cross(along);
     let upper = [
         Section::ellipse(0.0, 0.044, 0.048),
-        Section::ellipse(0.08, 0.043, 0.048),
-        Section::ellipse(0.16, 0.042, 0.047),
+        Section::ellipse(0.08, 0.044, 0.049),
+        Section::ellipse(0.16, 0.044, 0.049),
         Section::ellipse(0.24, 0.039, 0.040),
         Section::ellipse(0.305, 0.041, 0.035),
     ];
@@ -490,7 +499,7 @@ pub fn arm(clay: &mut Sculpture) {
             &[
                 (0.0, 0.020, 0.016),
                 (0.35, 0.034, 0.031),
-                (0.60, 0.039, 0.041),
+                (0.60, 0.040, 0.044),
                 (0.82, 0.029, 0.029),
                 (1.0, 0.014, 0.010),
             ],
@@ -560,7 +569,7 @@ pub fn arm(clay: &mut Sculpture) {
         Section::ellipse(0.10, 0.042, 0.037),
         Section::ellipse(0.16, 0.036, 0.031),
         Section::ellipse(0.22, 0.029, 0.023),
-        Section::ellipse(0.255, 0.0272, 0.0200),
+        Section::ellipse(0.255, 0.0280, 0.0208),
         Section::ellipse(0.285, 0.0215, 0.0145),
     ];
     clay.add(loft(ELBOW, down, dorsal, &fore, [0.03, 0.015]), 0.030);

@@ -4,7 +4,7 @@
 //! with joints at their anatomical centres: the shoulder two centimetres below the tip of the shoulder
 //! blade, the hip at the head of the thigh bone.
 
-use crate::samples::hand::{self, Digit};
+use crate::samples::hand;
 use crate::samples::rig::{Flesh, Rig};
 use glam::{Affine3A, Mat3, Quat, Vec3};
 
@@ -77,7 +77,14 @@ pub fn rig() -> Rig {
     rig.add("leftLowerArm", "leftUpperArm", [ELBOW, WRIST], inside, Flesh::even(0.042, 0.028));
     let world = world_from_hand();
     let place = |p: Vec3| world.transform_point3(p);
-    add_hand(&mut rig, "left", "leftLowerArm", place, [Vec3::ZERO, Vec3::new(0.003, 0.085, 0.0)], false);
+    hand::add_bones(
+        &mut rig,
+        "left",
+        "leftLowerArm",
+        place,
+        [Vec3::ZERO, Vec3::new(0.003, 0.085, 0.0)],
+        false,
+    );
     rig.add("leftUpperLeg", "hips", [HIP, KNEE], Vec3::Z, Flesh::even(0.072, 0.044));
     rig.add("leftLowerLeg", "leftUpperLeg", [KNEE, ANKLE], Vec3::NEG_Z, Flesh::even(0.052, 0.034));
     let foot = world_from_foot();
@@ -87,53 +94,4 @@ pub fn rig() -> Rig {
     rig.add("leftToes", "leftFoot", [ball, toe], Vec3::Y, Flesh::even(0.024, 0.011));
     rig.mirror();
     rig
-}
-
-/// Adds the bones of a hand whose coordinates `place` maps to the world; `palm` is the hand bone. With
-/// `metacarpals` the four fingers get a bone within the palm too.
-pub fn add_hand(
-    rig: &mut Rig,
-    side: &str,
-    parent: &str,
-    place: impl Fn(Vec3) -> Vec3,
-    palm: [Vec3; 2],
-    metacarpals: bool,
-) {
-    let direction = |d: Vec3| place(d) - place(Vec3::ZERO);
-    let hand = format!("{side}Hand");
-    rig.add(&hand, parent, palm.map(&place), direction(Vec3::NEG_Z), Flesh::even(0.030, 0.012));
-    for Digit { name, joints, carpal, radii, hinge } in hand::digits() {
-        let is_thumb = name == "Thumb";
-        let parts = if is_thumb {
-            ["Metacarpal", "Proximal", "Distal"]
-        } else {
-            ["Proximal", "Intermediate", "Distal"]
-        };
-        let mut above = hand.clone();
-        if metacarpals && !is_thumb {
-            let bone = format!("{side}{name}Metacarpal");
-            let flexes = hinge.cross(joints[0] - carpal);
-            rig.add(
-                &bone,
-                &above,
-                [place(carpal), place(joints[0])],
-                direction(flexes),
-                Flesh::even(0.011, 0.009),
-            );
-            above = bone;
-        }
-        for (k, part) in parts.iter().enumerate() {
-            let bone = format!("{side}{name}{part}");
-            let flexes = hinge.cross(joints[k + 1] - joints[k]);
-            let ends = [place(joints[k]), place(joints[k + 1])];
-            rig.add(
-                &bone,
-                &above,
-                ends,
-                direction(flexes),
-                Flesh::even(radii[k], if is_thumb && k == 0 { 0.009 } else { 0.0052 }),
-            );
-            above = bone;
-        }
-    }
 }
