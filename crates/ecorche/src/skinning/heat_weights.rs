@@ -20,8 +20,10 @@
 //! - if no component sees a bone (open or inside-out meshes), the nearest bone counts, seen or not.
 //!
 //! A joint owns the segments to its children. One without children goes on in its parent's direction,
-//! through [`LEAF_DEPTH`] of what is left to the surface and at most the parent's length. A joint whose
-//! children are all at its own place has no bone: they have.
+//! through [`LEAF_DEPTH`] of what is left to the surface; beside siblings at its parent's own place it
+//! has no direction and is a point. A joint whose children are all at its own place has no bone: they
+//! have. Nor has a root outside of the skin (a master control on the floor), nor a child of such a root
+//! that is outside too.
 
 use crate::character::{Binding, Character, Influences, Mesh, Pose, Repair, Skeleton, Skin};
 use crate::geom::bvh::Bvh;
@@ -247,30 +249,26 @@ fn bones(
     bvh: &Bvh,
 ) -> Vec<Bone> {
     let shortest = 1e-5 * surface.size();
+    let joints = without_outer_roots(skeleton, joint_at, joints, surface, bvh);
     // The nearest ancestor that may own a bone: nodes between two joints of a skin are no joints of it.
-    let owner_above = |joint: usize| {
-        let mut above = skeleton.joints[joint].parent;
-        while let Some(parent) = above.filter(|p| joints.binary_search(p).is_err()) {
-            above = skeleton.joints[parent].parent;
-        }
-        above
-    };
+    let owner: Vec<Option<usize>> =
+        joints.iter().map(|&joint| owner_above(skeleton, &joints, joint)).collect();
     let mut segments: Vec<Vec<[Vec3; 2]>> = vec![Vec::new(); skeleton.len()];
-    let mut has_child = vec![false; skeleton.len()];
-    for &joint in joints {
-        if let Some(owner) = owner_above(joint) {
-            has_child[owner] = true;
+    let mut children = vec![0; skeleton.len()];
+    for (&joint, owner) in joints.iter().zip(&owner) {
+        if let Some(owner) = *owner {
+            children[owner] += 1;
             if joint_at[owner].distance(joint_at[joint]) > shortest {
                 segments[owner].push([joint_at[owner], joint_at[joint]]);
             }
         }
     }
-    for &joint in joints.iter().filter(|&&j| !has_child[j]) {
+    for (&joint, owner) in joints.iter().zip(&owner).filter(|(j, _)| children[**j] == 0) {
         let at = joint_at[joint];
-        // Joints at the same place (end markers, helpers) have no direction of their own.
-        let mut above = owner_above(joint);
-        while let Some(owner) = above.filter(|&o| joint_at[o].distance(at) <= shortest) {
-            above = owner_above(owner);
+        // An only child at its parent's place takes the direction that led there.
+        let mut above = *owner;
+        while let Some(place) = above.filter(|&o| joint_at[o].distance(at) <= shortest) {
+            above = if children[place] == 1 { owner_above(skeleton, &joints, place) } else { None };
         }
         let along = above.map_or(Vec3::ZERO, |owner| at - joint_at[owner]);
         let hit = (along != Vec3::ZERO)
@@ -280,18 +278,54 @@ fn bones(
             })
             .flatten();
         // Leaving through the back of a triangle means that the joint is inside.
-        let reach = hit.filter(|h| !h.front).map_or(0.0, |h| (LEAF_DEPTH * h.distance).min(1.0));
+        let reach = hit.filter(|h| !h.front).map_or(0.0, |h| LEAF_DEPTH * h.distance);
         segments[joint].push([at, at + along * reach]);
     }
-    let owned = |&joint: &usize| {
-        !segments[joint].is_empty() && segments[joint].iter().flatten().all(|p| p.is_finite())
+    let usable =
+        |joint: usize| !segments[joint].is_empty() && segments[joint].iter().flatten().all(|p| p.is_finite());
+    let of_joint = |joint: usize| Bone { joint, segments: segments[joint].clone() };
+    joints.into_iter().filter(|&joint| usable(joint)).map(of_joint).collect()
+}
+
+/// The nearest ancestor of `joint` among `joints`.
+fn owner_above(skeleton: &Skeleton, joints: &[usize], joint: usize) -> Option<usize> {
+    let mut above = skeleton.joints[joint].parent;
+    while let Some(parent) = above.filter(|p| joints.binary_search(p).is_err()) {
+        above = skeleton.joints[parent].parent;
+    }
+    above
+}
+
+/// Leaves out roots outside of the surface, and then their children outside of it, and so on; unless
+/// nothing would be left.
+fn without_outer_roots(
+    skeleton: &Skeleton,
+    joint_at: &[Vec3],
+    joints: &[usize],
+    surface: &TriMesh,
+    bvh: &Bvh,
+) -> Vec<usize> {
+    let mut kept = Vec::with_capacity(joints.len());
+    for &joint in joints {
+        // Parents come first, so `kept` is complete as far as the ancestors go.
+        if owner_above(skeleton, &kept, joint).is_some() || is_inside(joint_at[joint], surface, bvh) {
+            kept.push(joint);
+        }
+    }
+    if kept.is_empty() { joints.to_vec() } else { kept }
+}
+
+/// Whether most of three rays from the point leave the surface through its inside.
+fn is_inside(point: Vec3, surface: &TriMesh, bvh: &Bvh) -> bool {
+    // Oblique, so that the edges of boxes and of mirrored bodies are missed.
+    let directions =
+        [Vec3::new(0.93, 0.31, 0.17), Vec3::new(-0.23, 0.94, 0.27), Vec3::new(-0.19, -0.29, -0.94)];
+    let leaves = |direction: &Vec3| {
+        let ray = Ray::new(point, *direction);
+        bvh.first_hit(&ray, f32::MAX, &surface.positions, &surface.triangles, |_| true)
+            .is_some_and(|h| !h.front)
     };
-    joints
-        .iter()
-        .copied()
-        .filter(owned)
-        .map(|joint| Bone { joint, segments: segments[joint].clone() })
-        .collect()
+    directions.iter().filter(|d| leaves(d)).count() >= 2
 }
 
 /// The point of the bone nearest to `p`, and its distance.
@@ -714,6 +748,29 @@ mod tests {
         for v in 0..mesh.positions.len() {
             let of_first = weight(&found, v, 0) + weight(&found, v, 1);
             assert!((of_first - if v < count as usize { 1.0 } else { 0.0 }).abs() < 1e-4, "{v}: {of_first}");
+        }
+    }
+
+    #[test]
+    fn a_control_on_the_floor_takes_no_skin() {
+        let (mesh, _) = limb();
+        let mut skeleton = chain(&[-3.0, 0.5, 6.0, 11.5]);
+        // A target for inverse kinematics beside the limb, and a helper without length.
+        let aside = |name: &str, parent, at| Joint {
+            name: String::from(name),
+            parent: Some(parent),
+            rest: Transform { translation: at, ..Transform::IDENTITY },
+            in_skin: true,
+        };
+        skeleton.joints.push(aside("target", 0, Vec3::new(1.5, 6.0, 0.0)));
+        skeleton.joints.push(aside("helper", 3, Vec3::ZERO));
+        skeleton.joints.push(aside("tip", 3, Vec3::Y * 0.2));
+        let found = solve(&mesh, &skeleton);
+        assert!(!found.joints.contains(&0) && !found.joints.contains(&4), "{:?}", found.joints);
+        for v in 0..mesh.positions.len() {
+            let y = mesh.positions[v].y;
+            assert!(y > 3.0 || weight(&found, v, 1) > 0.9, "{y}");
+            assert!(y != 6.0 || (weight(&found, v, 1) - 0.5).abs() < 0.02, "{y}");
         }
     }
 
