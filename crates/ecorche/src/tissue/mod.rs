@@ -4,6 +4,7 @@ pub mod assemble;
 pub mod boundary;
 pub mod contact;
 pub mod element;
+pub mod embed;
 pub mod fibres;
 pub mod material;
 pub mod matrix;
