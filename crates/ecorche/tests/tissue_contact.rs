@@ -111,6 +111,7 @@ fn prongs_pressed_together_do_not_pass_through_each_other() {
         BoneTrack {
             name: "finger".into(),
             keys: vec![(0.0, DQuat::IDENTITY, DVec3::ZERO), (0.3, DQuat::IDENTITY, DVec3::Y * -0.1)],
+            pivot: DVec3::ZERO,
         },
     ];
     let mut conditions = Vec::new();

@@ -10,6 +10,7 @@ pub mod material;
 pub mod matrix;
 pub mod mesh;
 pub mod model;
+pub mod scene;
 pub mod sdf;
 pub mod solve;
 pub mod step;

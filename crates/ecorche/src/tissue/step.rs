@@ -300,10 +300,7 @@ impl Simulation {
     pub fn step(&mut self, dt: f64) -> Result<StepReport, StepError> {
         let saved = self.state.clone();
         let end = saved.time + dt;
-        if self.settings.rest_blend > 0.0 && self.work.initial_forces.is_none() {
-            self.work.initial_forces = Some(self.internal_forces());
-            self.contacts.remember_initial(&self.model, &self.state.positions, &self.boundary, self.state.time);
-        }
+        self.begin_blend();
         let mut report = StepReport { converged: true, ..StepReport::default() };
         let mut halved = 0;
         let mut part = 0u64;
@@ -329,6 +326,15 @@ impl Simulation {
         }
         self.state.time = end;
         Ok(report)
+    }
+
+    /// Takes the present state as the one whose forces [`Settings::rest_blend`] lets in slowly. The first step does
+    /// it by itself; called before a save is loaded, so that the first state is meant and not the saved one.
+    pub fn begin_blend(&mut self) {
+        if self.settings.rest_blend > 0.0 && self.work.initial_forces.is_none() {
+            self.work.initial_forces = Some(self.internal_forces());
+            self.contacts.remember_initial(&self.model, &self.state.positions, &self.boundary, self.state.time);
+        }
     }
 
     fn explain(&self, reason: Failure, step: f64) -> StepError {

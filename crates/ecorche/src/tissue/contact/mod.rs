@@ -153,6 +153,12 @@ impl Contacts {
         self.tests.is_empty()
     }
 
+    /// Drops multipliers and remembered touches; the next step finds them anew.
+    pub fn forget(&mut self) {
+        self.active.clear();
+        self.multipliers.clear();
+    }
+
     /// Tests every surface against every other one and every obstacle.
     pub fn test_everything(&mut self, own: bool) {
         self.tests.clear();
