@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Command::Info(arguments) => commands::info::run(arguments, &console),
         Command::Bake(arguments) => commands::bake::run(arguments, &console),
         Command::Join(arguments) => commands::join::run(arguments, &console),
+        Command::Tissue(arguments) => commands::tissue::run(arguments, &console),
         Command::Man(arguments) => commands::man::run(arguments, &console),
         Command::Completions(arguments) => commands::completions::run(arguments),
     };

@@ -5,6 +5,7 @@ pub mod completions;
 pub mod info;
 pub mod join;
 pub mod man;
+pub mod tissue;
 
 use crate::Failure;
 use std::io::Write;

@@ -219,9 +219,21 @@ fn bone(source: &Source, file: &BoneFile, unit: f64) -> Result<(SceneBone, BoneT
     if keys.windows(2).any(|w| w[0].0 >= w[1].0) {
         return Err(source.error(at(&file.name), format!("bone \"{name}\": key times must ascend")));
     }
-    let surface = match &file.surface {
-        Some(path) => Some(read_surface(source, path, unit)?),
-        None => None,
+    let surface = match (&file.surface, &file.capsule) {
+        (Some(path), None) => Some(read_surface(source, path, unit)?),
+        (None, Some(c)) => {
+            let (from, to, radius) = (vector(c.from, unit), vector(c.to, unit), c.radius * unit);
+            let shape = |p: DVec3| {
+                let along = ((p - from).dot(to - from) / from.distance_squared(to).max(1e-30)).clamp(0.0, 1.0);
+                p.distance(from.lerp(to, along)) - radius
+            };
+            let reach = DVec3::splat(radius);
+            let meshed = mesh::from_implicit(shape, from.min(to) - reach, from.max(to) + reach, Size::Layers(6))
+                .map_err(|e| source.error(at(&file.name), format!("bone \"{name}\": {e}")))?;
+            Some(meshed.mesh.surface().0)
+        }
+        (None, None) => None,
+        _ => return Err(source.error(at(&file.name), format!("bone \"{name}\": give surface or capsule, not both"))),
     };
     let pivot = vector(file.pivot.unwrap_or_default(), unit);
     Ok((SceneBone { name: name.clone(), surface }, BoneTrack { name, keys, pivot }))

@@ -197,10 +197,19 @@ enum MaterialKind {
 struct BoneFile {
     name: Spanned<String>,
     surface: Option<Spanned<String>>,
+    capsule: Option<CapsuleFile>,
     cell: Option<f64>,
     pivot: Option<[f64; 3]>,
     #[serde(default)]
     key: Vec<KeyFile>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CapsuleFile {
+    from: [f64; 3],
+    to: [f64; 3],
+    radius: f64,
 }
 
 #[derive(Debug, Deserialize)]

@@ -4,10 +4,13 @@ use super::Scene;
 use crate::geom::TriMesh;
 use crate::tissue::step::{StepError, StepReport};
 use glam::DVec3;
-use serde::Serialize;
+use crate::tissue::mesh::vtk::{self, Values};
+use crate::tissue::tet_mesh::TetMesh;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
 
 /// What a body did up to a frame.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct BodyRecord {
     /// Name.
     pub name: String,
@@ -24,7 +27,7 @@ pub struct BodyRecord {
 }
 
 /// What happened up to a frame.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct FrameRecord {
     /// Frame number; 0 is the first state.
     pub frame: usize,
@@ -119,6 +122,43 @@ impl Scene {
             positions: surface.positions.iter().map(|p| pose.transform_point3(p.as_dvec3()).as_vec3()).collect(),
             triangles: surface.triangles.clone(),
         })
+    }
+}
+
+impl Scene {
+    /// A body's rest surface as OBJ text, in the scene's unit.
+    pub fn rest_obj(&self, body: usize) -> String {
+        let b = &self.bodies[body];
+        let mut out = format!("# rest surface written by ecorche\no {}\n", b.name);
+        for place in &b.skin {
+            let p = place.at(&self.simulation.model.rest) / self.metres_per_unit;
+            let _ = writeln!(out, "v {} {} {}", p.x as f32, p.y as f32, p.z as f32);
+        }
+        for t in &b.triangles {
+            let _ = writeln!(out, "f {} {} {}", t[0] + 1, t[1] + 1, t[2] + 1);
+        }
+        out
+    }
+
+    /// All tetrahedra in the present state as VTK text, metres: volume ratio, fibre, activation and tissue.
+    pub fn vtk(&self) -> String {
+        let s = &self.simulation;
+        let mesh = TetMesh { nodes: s.state.positions.clone(), tets: s.model.tets.clone() };
+        let ratio: Vec<f64> = (0..mesh.tets.len())
+            .map(|t| crate::tissue::element::volume(mesh.corners(t)) / s.model.shapes[t].volume)
+            .collect();
+        let fibre: Vec<DVec3> = (0..mesh.tets.len())
+            .map(|t| s.model.shapes[t].gradient(mesh.corners(t)) * s.model.local[t].fibre)
+            .collect();
+        let activation: Vec<f64> = s.model.local.iter().map(|l| l.activation).collect();
+        let tissue: Vec<f64> = s.model.tissue_of.iter().map(|&t| f64::from(t)).collect();
+        let of_tets = [
+            ("volume_ratio", Values::Numbers(&ratio)),
+            ("fibre", Values::Vectors(&fibre)),
+            ("activation", Values::Numbers(&activation)),
+            ("tissue", Values::Numbers(&tissue)),
+        ];
+        vtk::write(&mesh, &of_tets, &[("velocity", Values::Vectors(&s.state.velocities))])
     }
 }
 
