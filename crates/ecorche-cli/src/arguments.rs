@@ -55,6 +55,8 @@ pub enum Command {
     Samples(Samples),
     /// Join pieces of a bake made with --frames
     Join(Join),
+    /// Simulate muscle, tendon and fat with finite elements
+    Tissue(Tissue),
     /// Write manual pages
     Man(Man),
     /// Print a shell's completion script
@@ -318,6 +320,43 @@ pub struct Join {
     /// Joined PC2 file
     #[arg(long, short, value_name = "OUT")]
     pub output: PathBuf,
+}
+
+/// Simulate muscle, tendon and fat with finite elements.
+///
+/// SCENE is a TOML file: bodies, materials, bones, holds, activations and contact; crates/ecorche/examples/scenes/arm.toml is a
+/// commented one. OUT is a folder and receives, for every body, its surface as BODY.pc2 on BODY.rest.obj (in the
+/// scene's unit), and frames.json with volumes, forces and times, plots, pictures and a checkpoint.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  ecorche tissue arm.toml -o arm
+  ecorche tissue arm.toml -o arm --resume
+  ecorche tissue arm.toml -o arm --pictures 1 --view front")]
+pub struct Tissue {
+    /// Scene file
+    pub scene: PathBuf,
+    /// Folder to write to, made if missing
+    #[arg(long, short, value_name = "OUT")]
+    pub output: PathBuf,
+    /// Go on from the checkpoint in OUT
+    #[arg(long)]
+    pub resume: bool,
+    /// Stop after this frame instead of the scene's last
+    #[arg(long, value_name = "N")]
+    pub until: Option<usize>,
+    /// Frames between checkpoints
+    #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..))]
+    pub checkpoint: u32,
+    /// Render every Nth frame; 0 renders the first, the middle and the last
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub pictures: usize,
+    /// From where to look: auto, front, side, back, 3/4
+    #[arg(long, default_value = "auto")]
+    pub view: ecorche::output::raster::View,
+    /// Write the tetrahedra of the last frame with fibres and volume ratios as OUT/last.vtk
+    #[arg(long)]
+    pub vtk: bool,
 }
 
 /// Write manual pages.

@@ -40,6 +40,7 @@ fn main() -> ExitCode {
         Command::Measure(arguments) => commands::measure::run(arguments, &console),
         Command::Samples(arguments) => commands::samples::run(arguments, &console),
         Command::Join(arguments) => commands::join::run(arguments, &console),
+        Command::Tissue(arguments) => commands::tissue::run(arguments, &console),
         Command::Man(arguments) => commands::man::run(arguments, &console),
         Command::Completions(arguments) => commands::completions::run(arguments),
     };

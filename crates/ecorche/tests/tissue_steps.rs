@@ -206,6 +206,7 @@ fn held_nodes_follow_their_bone_and_a_released_body_falls() {
     let bone = BoneTrack {
         name: "hand".into(),
         keys: vec![(0.0, DQuat::IDENTITY, DVec3::ZERO), (0.5, DQuat::from_rotation_y(1.0), DVec3::X * 0.2)],
+        pivot: DVec3::ZERO,
     };
     let conditions = top
         .iter()
@@ -296,6 +297,7 @@ fn a_hopeless_step_names_the_element_and_leaves_the_state_alone() {
     boundary.bones.push(BoneTrack {
         name: "press".into(),
         keys: vec![(0.0, DQuat::IDENTITY, DVec3::ZERO), (0.1, DQuat::IDENTITY, DVec3::X * -3.0)],
+        pivot: DVec3::ZERO,
     });
     for n in 0..mesh.nodes.len() {
         if mesh.nodes[n].x > 0.99 {
@@ -336,6 +338,7 @@ fn neo_hookean_bodies_survive_the_same_press() {
             (0.1, DQuat::IDENTITY, DVec3::X * -3.0),
             (0.3, DQuat::IDENTITY, DVec3::ZERO),
         ],
+        pivot: DVec3::ZERO,
     });
     for n in 0..mesh.nodes.len() {
         if mesh.nodes[n].x > 0.99 {

@@ -6,9 +6,7 @@ pub mod demo;
 pub mod info;
 pub mod join;
 pub mod man;
-pub mod measure;
-pub mod render;
-pub mod samples;
+pub mod tissue;
 
 use crate::Failure;
 use ecorche::output::{Picture, file};

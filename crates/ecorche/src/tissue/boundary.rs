@@ -11,14 +11,16 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 pub struct BoneTrack {
     /// Name in messages.
     pub name: String,
-    /// Time (seconds, ascending), rotation and translation taking bone coordinates to the world.
+    /// Time (seconds, ascending), rotation about the pivot, and translation after it.
     pub keys: Vec<(f64, DQuat, DVec3)>,
+    /// Point the rotations turn about, so that interpolated poses follow the arc.
+    pub pivot: DVec3,
 }
 
 impl BoneTrack {
     /// A bone that does not move: bone coordinates are world coordinates.
     pub fn still(name: impl Into<String>) -> Self {
-        Self { name: name.into(), keys: vec![(0.0, DQuat::IDENTITY, DVec3::ZERO)] }
+        Self { name: name.into(), keys: vec![(0.0, DQuat::IDENTITY, DVec3::ZERO)], pivot: DVec3::ZERO }
     }
 
     /// `world_from_bone` at a time.
@@ -34,7 +36,7 @@ impl BoneTrack {
                 (last.1.slerp(next.1, t), last.2.lerp(next.2, t))
             }
         };
-        DAffine3::from_rotation_translation(rotation, translation)
+        DAffine3::from_rotation_translation(rotation, translation + self.pivot - rotation * self.pivot)
     }
 }
 
@@ -209,12 +211,15 @@ mod tests {
         let bone = BoneTrack {
             name: "forearm".into(),
             keys: vec![(1.0, DQuat::IDENTITY, DVec3::ZERO), (3.0, quarter, DVec3::Y)],
+            pivot: DVec3::ZERO,
         };
         let tip = |time| bone.at(time).transform_point3(DVec3::X);
         assert!(tip(0.0).abs_diff_eq(DVec3::X, 1e-12));
         let half = std::f64::consts::FRAC_1_SQRT_2;
         assert!(tip(2.0).abs_diff_eq(DVec3::new(half, half + 0.5, 0.0), 1e-12));
         assert!(tip(9.0).abs_diff_eq(DVec3::Y * 2.0, 1e-12));
+        let hinged = BoneTrack { pivot: DVec3::X, keys: vec![bone.keys[0], (3.0, quarter, DVec3::ZERO)], ..bone };
+        assert!(hinged.at(2.2).transform_point3(DVec3::X).abs_diff_eq(DVec3::X, 1e-12));
     }
 
     #[test]

@@ -300,10 +300,7 @@ impl Simulation {
     pub fn step(&mut self, dt: f64) -> Result<StepReport, StepError> {
         let saved = self.state.clone();
         let end = saved.time + dt;
-        if self.settings.rest_blend > 0.0 && self.work.initial_forces.is_none() {
-            self.work.initial_forces = Some(self.internal_forces());
-            self.contacts.remember_initial(&self.state.positions, &self.boundary, self.state.time);
-        }
+        self.begin_blend();
         let mut report = StepReport { converged: true, ..StepReport::default() };
         let mut halved = 0;
         let mut part = 0u64;
@@ -329,6 +326,15 @@ impl Simulation {
         }
         self.state.time = end;
         Ok(report)
+    }
+
+    /// Takes the present state as the one whose forces [`Settings::rest_blend`] lets in slowly. The first step does
+    /// it by itself; called before a save is loaded, so that the first state is meant and not the saved one.
+    pub fn begin_blend(&mut self) {
+        if self.settings.rest_blend > 0.0 && self.work.initial_forces.is_none() {
+            self.work.initial_forces = Some(self.internal_forces());
+            self.contacts.remember_initial(&self.model, &self.state.positions, &self.boundary, self.state.time);
+        }
     }
 
     fn explain(&self, reason: Failure, step: f64) -> StepError {
@@ -388,7 +394,8 @@ impl Simulation {
             h: if static_mode { 0.0 } else { h },
             time,
         };
-        self.contacts.begin_step(&start, &self.boundary, self.state.time, h);
+        self.contacts.begin_step(&start, self.state.time);
+        let held_back = blend(&self.settings, time);
         let mut settled = false;
         // Rounds renew contact multipliers; without constraint contact there is one.
         loop {
@@ -427,7 +434,7 @@ impl Simulation {
                     break;
                 }
             }
-            if !self.contacts.renew(&positions, &self.boundary, time) {
+            if !self.contacts.renew(&self.model, &positions, &self.boundary, time, held_back) {
                 break;
             }
         }
@@ -444,7 +451,7 @@ impl Simulation {
         }
         self.state.positions = positions;
         self.state.time = time;
-        report.penetration = self.contacts.deepest(&self.state.positions, &self.boundary, time);
+        report.penetration = self.contacts.deepest(&self.model, &self.state.positions, &self.boundary, time);
         let t = &mut report.timings;
         let known = (t.assembly - before.assembly)
             + (t.factorisation - before.factorisation)
@@ -481,7 +488,9 @@ impl Simulation {
         }
         w.terms.clear();
         self.boundary.add_terms(inertia.time, positions, &mut w.terms);
-        self.contacts.add_terms(positions, &self.boundary, inertia.time, &mut w.terms);
+        let blend = blend(&self.settings, inertia.time);
+        self.contacts.detect(&self.model, positions, &self.boundary, inertia.time, blend);
+        self.contacts.add_terms(positions, &mut w.terms);
 
         let clock = Instant::now();
         let pattern = &w.assembler.pattern;
@@ -493,7 +502,6 @@ impl Simulation {
             }
             pattern.multiply(damping, &w.change, &mut w.product);
         }
-        let blend = blend(&self.settings, inertia.time);
         for (position, &node) in pattern.node_at.iter().enumerate() {
             let i = node as usize;
             let m = self.model.mass[i];
@@ -614,7 +622,7 @@ impl Simulation {
         let mut energy = w.assembler.energy(&self.model, positions);
         w.scratch_terms.clear();
         energy += self.boundary.add_terms(inertia.time, positions, &mut w.scratch_terms);
-        energy += self.contacts.add_terms(positions, &self.boundary, inertia.time, &mut w.scratch_terms);
+        energy += self.contacts.add_terms(positions, &mut w.scratch_terms);
         let blend = blend(&self.settings, inertia.time);
         for i in 0..positions.len() {
             let m = self.model.mass[i];
@@ -646,9 +654,10 @@ impl Simulation {
         inertia: &Inertia,
         last_energy: &mut Option<f64>,
     ) -> Result<f64, Failure> {
+        // What touches was found anew at these positions, which changes the energy of the last trial.
         let here = match *last_energy {
-            Some(e) => e,
-            None => self.step_energy(positions, start, inertia),
+            Some(e) if self.contacts.is_empty() => e,
+            _ => self.step_energy(positions, start, inertia),
         };
         // Directional slope: gradient times change. The right-hand side was overwritten by the solution, so
         // it comes from the matrix: slope = -dx . A dx.

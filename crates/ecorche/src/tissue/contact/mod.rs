@@ -1,0 +1,382 @@
+//! Collisions of soft bodies with rigid bones, with each other and with themselves.
+//!
+//! Points of a collision surface (the boundary of the tetrahedra or a finer embedded surface) are pushed
+//! out of bones by signed distance and out of bodies by the tetrahedron they have entered: its rest
+//! coordinates give the nearest place of the other surface without ambiguity, however the body is deformed.
+//! Forces reach the nodes by the weights of the points.
+//!
+//! Two modes. [`Resolve::Penalty`] pushes with a spring for each depth, so something always remains.
+//! [`Resolve::Constraint`] repeats the step with multipliers raised (augmented Lagrangian) until no point is
+//! deeper than the stated tolerance, or the stated number of rounds is over; what remains is in
+//! [`StepReport::penetration`](super::step::StepReport::penetration). Only points are tested: an edge may cut
+//! another between two points, by less than the spacing of the surface.
+
+pub mod surface;
+
+pub use surface::CollisionSurface;
+
+use super::boundary::{Boundary, Place};
+use super::model::Model;
+use super::sdf::DistanceGrid;
+use super::terms::Term;
+use glam::{DMat3, DVec3};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// A rigid shape on a bone.
+#[derive(Clone, Debug)]
+pub struct Obstacle {
+    /// Name in messages.
+    pub name: String,
+    /// Bone it moves with.
+    pub bone: usize,
+    /// Signed distance in bone coordinates.
+    pub shape: DistanceGrid,
+}
+
+/// How penetrations are resolved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Resolve {
+    /// By springs.
+    Penalty,
+    /// Until no point is deeper than `tolerance` metres, within `rounds` repetitions of a step.
+    Constraint {
+        /// Depth that may remain, metres.
+        tolerance: f64,
+        /// Most repetitions.
+        rounds: u32,
+    },
+}
+
+/// What touches what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Against {
+    /// A rigid obstacle.
+    Obstacle(usize),
+    /// A collision surface, possibly the point's own.
+    Surface(usize),
+}
+
+/// Collision settings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactSettings {
+    /// How penetrations are resolved.
+    pub resolve: Resolve,
+    /// Pressure for a penetration of one element edge, pascals. Lower lets bodies sink in, higher makes them
+    /// rattle: ten times the softer body's stiffness is a good start.
+    pub modulus: f64,
+    /// Coulomb friction coefficient; 0 slides freely.
+    pub friction: f64,
+    /// Distance kept, metres.
+    pub thickness: f64,
+}
+
+impl Default for ContactSettings {
+    fn default() -> Self {
+        Self { resolve: Resolve::Penalty, modulus: 3e5, friction: 0.0, thickness: 0.0 }
+    }
+}
+
+/// Gap, in slips (a thousandth of an edge), at which a point that pressed on a body is forgotten.
+const RELEASE: f64 = 100.0;
+
+/// One point near or inside something.
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    /// Surface point: collision surface and vertex.
+    key: (u32, u32, u32),
+    point: Place,
+    /// Where it should be outside of: a place of another body, or of the world.
+    other: Option<Place>,
+    anchor: DVec3,
+    normal: DVec3,
+    /// Newtons per metre.
+    stiffness: f64,
+    multiplier: f64,
+    /// Depth allowed because it was there at the start.
+    allowed: f64,
+    /// Friction: normal force times coefficient, tangential reference and slip scale.
+    grip: f64,
+    reference: DVec3,
+    slip: f64,
+}
+
+impl Pair {
+    fn relative(&self, positions: &[DVec3]) -> DVec3 {
+        self.point.at(positions) - self.other.map_or(self.anchor, |o| o.at(positions) + self.anchor)
+    }
+
+    fn gap(&self, positions: &[DVec3]) -> f64 {
+        self.relative(positions).dot(self.normal) + self.allowed
+    }
+
+    fn support(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
+        self.point.support().chain(self.other.iter().flat_map(|o| o.support().map(|(n, w)| (n, -w))))
+    }
+}
+
+/// A penetration found in a state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Overlap {
+    /// Collision surface whose vertex is inside.
+    pub surface: usize,
+    /// The vertex.
+    pub vertex: usize,
+    /// What it is inside of.
+    pub against: Against,
+    /// How deep, metres.
+    pub depth: f64,
+}
+
+/// All collisions of a scene. Empty by default.
+#[derive(Debug, Default)]
+pub struct Contacts {
+    /// Soft surfaces.
+    pub surfaces: Vec<CollisionSurface>,
+    /// Rigid shapes.
+    pub obstacles: Vec<Obstacle>,
+    /// Which surface is tested against what.
+    pub tests: Vec<(usize, Against)>,
+    /// Settings.
+    pub settings: ContactSettings,
+    active: Vec<Pair>,
+    multipliers: BTreeMap<(u32, u32, u32), f64>,
+    initial: BTreeMap<(u32, u32, u32), f64>,
+    start: Vec<DVec3>,
+    start_time: f64,
+    round: u32,
+}
+
+impl Contacts {
+    /// Whether anything can touch.
+    pub fn is_empty(&self) -> bool {
+        self.tests.is_empty()
+    }
+
+    /// Drops multipliers and remembered touches; the next step finds them anew.
+    pub fn forget(&mut self) {
+        self.active.clear();
+        self.multipliers.clear();
+    }
+
+    /// Tests every surface against every other one and every obstacle.
+    pub fn test_everything(&mut self, own: bool) {
+        self.tests.clear();
+        for s in 0..self.surfaces.len() {
+            self.tests.extend((0..self.obstacles.len()).map(|o| (s, Against::Obstacle(o))));
+            for other in 0..self.surfaces.len() {
+                if other != s || own {
+                    self.tests.push((s, Against::Surface(other)));
+                }
+            }
+        }
+    }
+
+    /// Penetrations in a state, deepest first.
+    pub fn overlaps(&mut self, model: &Model, positions: &[DVec3], boundary: &Boundary, time: f64) -> Vec<Overlap> {
+        let mut list: Vec<Overlap> = self
+            .find(model, positions, boundary, time)
+            .iter()
+            .filter_map(|p| {
+                let depth = -p.relative(positions).dot(p.normal);
+                let (surface, test) = (p.key.0 as usize, p.key.2 as usize);
+                (depth > 0.0).then(|| Overlap {
+                    surface,
+                    vertex: p.key.1 as usize,
+                    against: self.tests[test].1,
+                    depth,
+                })
+            })
+            .collect();
+        list.sort_by(|a, b| b.depth.total_cmp(&a.depth).then((a.surface, a.vertex).cmp(&(b.surface, b.vertex))));
+        list
+    }
+
+    pub(super) fn remember_initial(&mut self, model: &Model, positions: &[DVec3], boundary: &Boundary, time: f64) {
+        self.initial.clear();
+        for pair in self.find(model, positions, boundary, time) {
+            let depth = -pair.relative(positions).dot(pair.normal);
+            if depth > 0.0 {
+                self.initial.insert(pair.key, depth);
+            }
+        }
+    }
+
+    pub(super) fn begin_step(&mut self, start: &[DVec3], time: f64) {
+        if self.is_empty() {
+            return;
+        }
+        self.start.clear();
+        self.start.extend_from_slice(start);
+        self.start_time = time;
+        self.round = 0;
+        // Points that pressed on another body stay candidates: inside or just outside, they belong together.
+        let kept = &self.multipliers;
+        self.active.retain(|p| {
+            p.other.is_some() && kept.contains_key(&p.key) && p.gap(start) < RELEASE * p.slip
+        });
+    }
+
+    /// Finds what touches at the positions and freezes it until the next call.
+    pub(super) fn detect(&mut self, model: &Model, positions: &[DVec3], boundary: &Boundary, time: f64, blend: f64) {
+        if self.is_empty() {
+            return;
+        }
+        let mut pairs = self.find(model, positions, boundary, time);
+        // What was found earlier in the step stays, or points would come and go between iterations.
+        let mut old: BTreeMap<(u32, u32, u32), Pair> = self.active.iter().map(|p| (p.key, *p)).collect();
+        for pair in &pairs {
+            old.remove(&pair.key);
+        }
+        pairs.extend(old.into_values());
+        // A constraint that gives way slowly is pushed harder.
+        let boost = f64::from(1u32 << (self.round / 3).min(10));
+        for pair in &mut pairs {
+            let surface = &self.surfaces[pair.key.0 as usize];
+            let edge = model.parts[surface.part].edge;
+            pair.stiffness = boost * self.settings.modulus * surface.areas[pair.key.1 as usize] / edge;
+            pair.multiplier = self.multipliers.get(&pair.key).copied().unwrap_or(0.0);
+            pair.allowed = blend * self.initial.get(&pair.key).copied().unwrap_or(0.0);
+            let force = (pair.multiplier - pair.stiffness * pair.gap(positions)).max(0.0);
+            pair.grip = self.settings.friction * force;
+            let before = pair.point.at(&self.start) - pair.other.map_or(DVec3::ZERO, |o| o.at(&self.start));
+            let drift = match self.tests[pair.key.2 as usize].1 {
+                Against::Obstacle(o) => {
+                    let bone = &boundary.bones[self.obstacles[o].bone];
+                    let (then, now) = (bone.at(self.start_time), bone.at(time));
+                    pair.anchor - then.transform_point3(now.inverse().transform_point3(pair.anchor))
+                }
+                Against::Surface(_) => DVec3::ZERO,
+            };
+            pair.reference = before + drift;
+        }
+        self.active = pairs;
+    }
+
+    /// Raises the multipliers if something is still too deep. Returns whether the step must be repeated.
+    pub(super) fn renew(&mut self, model: &Model, positions: &[DVec3], boundary: &Boundary, time: f64, blend: f64) -> bool {
+        let Resolve::Constraint { tolerance, rounds } = self.settings.resolve else { return false };
+        if self.is_empty() {
+            return false;
+        }
+        for pair in &self.active {
+            let force = (pair.multiplier - pair.stiffness * pair.gap(positions)).max(0.0);
+            if force > 0.0 {
+                self.multipliers.insert(pair.key, force);
+            } else {
+                self.multipliers.remove(&pair.key);
+            }
+        }
+        self.round += 1;
+        self.round < rounds && self.too_deep(model, positions, boundary, time, blend) > tolerance
+    }
+
+    fn too_deep(&self, model: &Model, positions: &[DVec3], boundary: &Boundary, time: f64, blend: f64) -> f64 {
+        self.find(model, positions, boundary, time)
+            .iter()
+            .map(|p| {
+                let allowed = blend * self.initial.get(&p.key).copied().unwrap_or(0.0);
+                -p.relative(positions).dot(p.normal) - allowed
+            })
+            .fold(0.0, f64::max)
+    }
+
+    /// Depth of the deepest point; 0 when nothing touches.
+    pub fn deepest(&self, model: &Model, positions: &[DVec3], boundary: &Boundary, time: f64) -> f64 {
+        if self.is_empty() { 0.0 } else { self.too_deep(model, positions, boundary, time, 0.0) }
+    }
+
+    /// Adds the forces of what touches; returns their energy.
+    pub(super) fn add_terms(&self, positions: &[DVec3], terms: &mut Vec<Term>) -> f64 {
+        let mut energy = 0.0;
+        for pair in &self.active {
+            let push = pair.multiplier - pair.stiffness * pair.gap(positions);
+            if push > 0.0 {
+                let n = pair.normal;
+                energy += push * push / (2.0 * pair.stiffness);
+                let matrix = DMat3::from_cols(n * n.x, n * n.y, n * n.z) * pair.stiffness;
+                terms.push(Term::new(pair.support(), n * -push, matrix));
+            }
+            if pair.grip > 0.0 {
+                energy += friction(pair, positions, terms);
+            }
+        }
+        energy
+    }
+
+    fn find(&self, model: &Model, positions: &[DVec3], boundary: &Boundary, time: f64) -> Vec<Pair> {
+        let mut pairs = Vec::new();
+        let points: Vec<Vec<DVec3>> = self.surfaces.iter().map(|s| s.points(positions)).collect();
+        let moved: Vec<Option<surface::Moved>> = (0..self.surfaces.len())
+            .map(|s| {
+                let wanted = self.tests.iter().any(|t| t.1 == Against::Surface(s));
+                wanted.then(|| self.surfaces[s].moved(model, positions))
+            })
+            .collect();
+        for (test, &(s, against)) in self.tests.iter().enumerate() {
+            let surface = &self.surfaces[s];
+            let edge = model.parts[surface.part].edge;
+            let found: Vec<Option<Pair>> = (0..points[s].len())
+                .into_par_iter()
+                .with_min_len(64)
+                .map(|v| {
+                    let p = points[s][v];
+                    let (other, anchor, normal) = match against {
+                        Against::Obstacle(o) => {
+                            let world = boundary.bones[self.obstacles[o].bone].at(time);
+                            let local = world.inverse().transform_point3(p);
+                            let (distance, gradient) = self.obstacles[o].shape.sample(local);
+                            // Near ones too: the step may carry them in.
+                            if distance > self.settings.thickness + 0.5 * edge {
+                                return None;
+                            }
+                            let normal = world.transform_vector3(gradient).try_normalize()?;
+                            (None, p - normal * (distance - self.settings.thickness), normal)
+                        }
+                        Against::Surface(o) => {
+                            let target = &self.surfaces[o];
+                            let own = (o == s).then_some(v);
+                            let hit = target.enter(model, positions, moved[o].as_ref()?, &points[o], p, own)?;
+                            (Some(hit.place), hit.normal * self.settings.thickness, hit.normal)
+                        }
+                    };
+                    let stiffness = self.settings.modulus * surface.areas[v] / edge;
+                    Some(Pair {
+                        key: (s as u32, v as u32, test as u32),
+                        point: surface.places[v],
+                        other,
+                        anchor,
+                        normal,
+                        stiffness,
+                        multiplier: 0.0,
+                        allowed: 0.0,
+                        grip: 0.0,
+                        reference: DVec3::ZERO,
+                        slip: 1e-3 * edge,
+                    })
+                })
+                .collect();
+            pairs.extend(found.into_iter().flatten());
+        }
+        pairs
+    }
+}
+
+/// Coulomb friction smoothed below a slip of `pair.slip`: sticks there, slides beyond with constant force.
+///
+/// Based on: Li et al. Incremental Potential Contact. 2020 (the smoothed friction potential).
+fn friction(pair: &Pair, positions: &[DVec3], terms: &mut Vec<Term>) -> f64 {
+    let now = pair.point.at(positions) - pair.other.map_or(DVec3::ZERO, |o| o.at(positions));
+    let moved = now - pair.reference;
+    let n = pair.normal;
+    let along = moved - n * moved.dot(n);
+    let (u, e) = (along.length(), pair.slip);
+    let (value, over) = if u < e {
+        (u * u / e - u * u * u / (3.0 * e * e) + e / 3.0, 2.0 / e - u / (e * e))
+    } else {
+        (u, 1.0 / u)
+    };
+    let across = DMat3::IDENTITY - DMat3::from_cols(n * n.x, n * n.y, n * n.z);
+    terms.push(Term::new(pair.support(), along * (pair.grip * over), across * (pair.grip * over)));
+    pair.grip * value
+}

@@ -1,0 +1,372 @@
+//! The scene file: bodies, materials, bones, holds, activations and contact, as TOML.
+//!
+//! Lengths (positions, sizes, radii) are in the file's `unit`; moduli in pascals, densities in kilograms per
+//! cubic metre, gravity in metres per second squared, whatever the unit. Paths are relative to the scene file.
+
+mod build;
+mod checkpoint;
+mod run;
+
+pub use build::{Scene, SceneBody, SceneBone};
+pub use checkpoint::CheckpointError;
+pub use run::{BodyRecord, FrameRecord};
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+use toml::Spanned;
+
+/// What is wrong with a scene, and where.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[error("{}{}: {what}", path.display(), line.map(|l| format!(":{l}")).unwrap_or_default())]
+pub struct SceneError {
+    /// Scene file.
+    pub path: PathBuf,
+    /// Line, from 1, where known.
+    pub line: Option<usize>,
+    /// What and what to do.
+    pub what: String,
+}
+
+/// Unit of length of a scene.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+pub enum Unit {
+    /// Metres.
+    #[default]
+    #[serde(rename = "m")]
+    Metre,
+    /// Centimetres.
+    #[serde(rename = "cm")]
+    Centimetre,
+    /// Millimetres.
+    #[serde(rename = "mm")]
+    Millimetre,
+}
+
+impl Unit {
+    /// Metres in one unit.
+    pub fn metres(self) -> f64 {
+        match self {
+            Self::Metre => 1.0,
+            Self::Centimetre => 0.01,
+            Self::Millimetre => 0.001,
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SceneFile {
+    version: Spanned<u32>,
+    #[serde(default)]
+    unit: Unit,
+    #[serde(default)]
+    run: RunFile,
+    contact: Option<Spanned<ContactFile>>,
+    #[serde(default)]
+    material: BTreeMap<String, Spanned<MaterialFile>>,
+    #[serde(default)]
+    bone: Vec<Spanned<BoneFile>>,
+    #[serde(default)]
+    body: Vec<Spanned<BodyFile>>,
+    #[serde(default)]
+    hold: Vec<Spanned<HoldFile>>,
+}
+
+/// How long and how finely a scene runs.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RunFile {
+    fps: f64,
+    seconds: f64,
+    substeps: u32,
+    mode: ModeFile,
+    solver: SolverFile,
+    gravity: [f64; 3],
+    mass_damping: f64,
+    stiffness_damping: f64,
+    rest_blend: f64,
+    tolerance: f64,
+    iterations: usize,
+    halvings: u32,
+}
+
+impl Default for RunFile {
+    fn default() -> Self {
+        let settings = super::step::Settings::default();
+        Self {
+            fps: 24.0,
+            seconds: 1.0,
+            substeps: 4,
+            mode: ModeFile::Newton,
+            solver: SolverFile::Auto,
+            gravity: settings.gravity.to_array(),
+            mass_damping: 0.0,
+            stiffness_damping: 0.0,
+            rest_blend: 0.0,
+            tolerance: 1e-4,
+            iterations: 30,
+            halvings: settings.halvings,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum ModeFile {
+    SemiImplicit,
+    Newton,
+    QuasiStatic,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum SolverFile {
+    Auto,
+    Direct,
+    KeptFactor,
+    ConjugateGradients,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct ContactFile {
+    mode: ContactMode,
+    tolerance: f64,
+    rounds: u32,
+    modulus: f64,
+    friction: f64,
+    thickness: f64,
+    own: bool,
+    bodies: bool,
+}
+
+impl Default for ContactFile {
+    fn default() -> Self {
+        let settings = super::contact::ContactSettings::default();
+        Self {
+            mode: ContactMode::Penalty,
+            tolerance: 0.0,
+            rounds: 20,
+            modulus: settings.modulus,
+            friction: settings.friction,
+            thickness: settings.thickness,
+            own: false,
+            bodies: true,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+enum ContactMode {
+    Penalty,
+    Constraint,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MaterialFile {
+    kind: MaterialKind,
+    young: f64,
+    poisson: f64,
+    density: f64,
+    peak: Option<f64>,
+    optimal: Option<f64>,
+    passive: Option<f64>,
+    exponent: Option<f64>,
+    linear_from: Option<f64>,
+    deviatoric: Option<bool>,
+    bulk: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+enum MaterialKind {
+    NeoHookean,
+    Stvk,
+    Invertible,
+    Corotational,
+    Muscle,
+    Tendon,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BoneFile {
+    name: Spanned<String>,
+    surface: Option<Spanned<String>>,
+    capsule: Option<CapsuleFile>,
+    cell: Option<f64>,
+    pivot: Option<[f64; 3]>,
+    #[serde(default)]
+    key: Vec<KeyFile>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CapsuleFile {
+    from: [f64; 3],
+    to: [f64; 3],
+    radius: f64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeyFile {
+    time: f64,
+    axis: Option<[f64; 3]>,
+    turn: Option<f64>,
+    shift: Option<[f64; 3]>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BodyFile {
+    name: Spanned<String>,
+    surface: Option<Spanned<String>>,
+    tets: Option<Spanned<String>>,
+    spindle: Option<SpindleFile>,
+    brick: Option<BrickFile>,
+    size: Option<f64>,
+    layers: Option<u32>,
+    material: Spanned<String>,
+    tendon: Option<TendonFile>,
+    origin: Option<Spanned<EndFile>>,
+    insertion: Option<Spanned<EndFile>>,
+    #[serde(default)]
+    activation: Vec<[f64; 2]>,
+    collide: Option<bool>,
+    skin: Option<Spanned<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SpindleFile {
+    from: [f64; 3],
+    to: [f64; 3],
+    radius: f64,
+    tip: f64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BrickFile {
+    low: [f64; 3],
+    high: [f64; 3],
+    cells: [usize; 3],
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TendonFile {
+    material: Spanned<String>,
+    part: f64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EndFile {
+    bone: Spanned<String>,
+    near: Option<[f64; 3]>,
+    radius: Option<f64>,
+    within: Option<f64>,
+    soft: Option<f64>,
+    from: Option<f64>,
+    until: Option<f64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HoldFile {
+    kind: HoldKind,
+    body: Spanned<String>,
+    near: [f64; 3],
+    radius: f64,
+    bone: Option<Spanned<String>>,
+    to: Option<Spanned<String>>,
+    stiffness: Option<f64>,
+    force: Option<[f64; 3]>,
+    from: Option<f64>,
+    until: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+enum HoldKind {
+    Fix,
+    Spring,
+    Slide,
+    Join,
+    Pull,
+}
+
+/// The text with what is needed to name a place in it.
+struct Source<'a> {
+    path: &'a Path,
+    text: &'a str,
+}
+
+impl Source<'_> {
+    fn line(&self, offset: usize) -> usize {
+        1 + self.text.as_bytes()[..offset.min(self.text.len())].iter().filter(|&&b| b == b'\n').count()
+    }
+
+    fn error(&self, at: Option<usize>, what: impl Into<String>) -> SceneError {
+        SceneError { path: self.path.to_owned(), line: at.map(|o| self.line(o)), what: what.into() }
+    }
+
+    fn parse(&self) -> Result<SceneFile, SceneError> {
+        if let Some(line) = self.text.lines().position(not_finite) {
+            return Err(SceneError {
+                path: self.path.to_owned(),
+                line: Some(line + 1),
+                what: "a number is nan or inf; every number of a scene must be finite".into(),
+            });
+        }
+        let file: SceneFile =
+            toml::from_str(self.text).map_err(|e| self.error(e.span().map(|s| s.start), e.message()))?;
+        if *file.version.get_ref() != 1 {
+            let what = format!("version {}; this program reads version 1", file.version.get_ref());
+            return Err(self.error(Some(file.version.span().start), what));
+        }
+        Ok(file)
+    }
+}
+
+/// Whether a line holds a bare `nan` or `inf`.
+fn not_finite(line: &str) -> bool {
+    let mut bare = String::new();
+    let mut quote = None;
+    for c in line.chars() {
+        match quote {
+            Some(q) if c == q => quote = None,
+            Some(_) => {}
+            None if c == '#' => break,
+            None if c == '"' || c == '\'' => quote = Some(c),
+            None => bare.push(c),
+        }
+    }
+    let value = bare.split_once('=').map_or("", |(_, v)| v);
+    value.split(|c: char| !c.is_ascii_alphanumeric()).any(|w| w == "nan" || w == "inf")
+}
+
+impl Scene {
+    /// Reads a scene file and builds everything it names.
+    pub fn read(path: &Path) -> Result<Self, SceneError> {
+        let text = std::fs::read_to_string(path).map_err(|e| SceneError {
+            path: path.to_owned(),
+            line: None,
+            what: format!("cannot be read: {e}"),
+        })?;
+        Self::parse(path, &text)
+    }
+
+    /// Builds a scene from its text; `path` names it in messages and is where relative paths start.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, SceneError> {
+        let source = Source { path, text };
+        let file = source.parse()?;
+        build::build(&source, &file)
+    }
+}

@@ -1,0 +1,168 @@
+//! Bodies that fall, rest, slide, lean on each other and fold onto themselves.
+
+use ecorche::tissue::boundary::{BoneTrack, Boundary, Condition, Hold};
+use ecorche::tissue::contact::{Against, CollisionSurface, ContactSettings, Obstacle, Resolve};
+use ecorche::tissue::material::{Lame, StableNeoHookean};
+use ecorche::tissue::mesh::{Size, from_implicit};
+use ecorche::tissue::model::{Body, Model};
+use ecorche::tissue::sdf::DistanceGrid;
+use ecorche::tissue::step::{Mode, Settings, Simulation};
+use ecorche::tissue::tet_mesh::TetMesh;
+use glam::{DQuat, DVec3};
+
+fn cube(name: &str, low: DVec3, young: f64) -> Body {
+    let mesh = TetMesh::brick(low, low + DVec3::splat(0.1), [3, 3, 3]);
+    Body::uniform(name, mesh, Box::new(StableNeoHookean::new(Lame::new(young, 0.4))), 1000.0)
+}
+
+fn floor() -> Obstacle {
+    let (low, high) = (DVec3::new(-0.5, -0.1, -0.5), DVec3::new(0.5, 0.1, 0.5));
+    let shape = DistanceGrid::new(|p| p.y, low, high, 0.02).unwrap();
+    Obstacle { name: "floor".into(), bone: 0, shape }
+}
+
+fn scene(bodies: Vec<Body>, settings: Settings, contact: ContactSettings) -> Simulation {
+    let boundary = Boundary { bones: vec![BoneTrack::still("ground")], conditions: Vec::new() };
+    let mut simulation = Simulation::new(Model::new(bodies).unwrap(), boundary, settings).unwrap();
+    simulation.contacts.surfaces = (0..simulation.model.parts.len())
+        .map(|part| CollisionSurface::boundary(&simulation.model, part))
+        .collect();
+    simulation.contacts.obstacles = vec![floor()];
+    simulation.contacts.settings = contact;
+    simulation.contacts.test_everything(false);
+    simulation
+}
+
+fn lowest(simulation: &Simulation, part: usize) -> f64 {
+    let nodes = simulation.model.parts[part].nodes.clone();
+    simulation.state.positions[nodes].iter().map(|p| p.y).fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+fn a_falling_cube_comes_to_rest_on_the_floor() {
+    let settings = Settings { mass_damping: 1.0, ..Settings::default() };
+    let mut simulation = scene(vec![cube("cube", DVec3::Y * 0.03, 2e4)], settings, ContactSettings::default());
+    for _ in 0..200 {
+        simulation.step(0.005).unwrap();
+    }
+    assert!(lowest(&simulation, 0).abs() < 0.003, "{}", lowest(&simulation, 0));
+    let fastest = simulation.state.velocities.iter().map(|v| v.length()).fold(0.0, f64::max);
+    assert!(fastest < 0.02, "{fastest}");
+    assert!(simulation.model.smallest_volume_ratio(0, &simulation.state.positions) > 0.7);
+}
+
+#[test]
+fn the_constraint_mode_leaves_no_more_than_its_tolerance() {
+    let tolerance = 1e-5;
+    let contact = ContactSettings {
+        resolve: Resolve::Constraint { tolerance, rounds: 30 },
+        friction: 0.5,
+        ..ContactSettings::default()
+    };
+    let settings = Settings { mode: Mode::Newton, mass_damping: 1.0, ..Settings::default() };
+    let bodies = vec![cube("lower", DVec3::Y * 0.01, 2e4), cube("upper", DVec3::new(0.005, 0.12, 0.003), 2e4)];
+    let mut simulation = scene(bodies, settings, contact);
+    for _ in 0..60 {
+        let report = simulation.step(0.01).unwrap();
+        assert!(report.penetration <= tolerance, "{}", report.penetration);
+    }
+    assert!(lowest(&simulation, 0) > -tolerance);
+    // The upper cube lies on the lower one.
+    assert!(lowest(&simulation, 1) > 0.08 && lowest(&simulation, 1) < 0.105, "{}", lowest(&simulation, 1));
+}
+
+#[test]
+fn friction_holds_a_cube_on_a_slope_and_without_it_the_cube_slides() {
+    let slide = |friction: f64| {
+        // A slope of 20 degrees, as gravity tilted over a level floor.
+        let gravity = DVec3::new(9.81 * 0.342, -9.81 * 0.94, 0.0);
+        let settings = Settings { gravity, mode: Mode::Newton, ..Settings::default() };
+        let contact = ContactSettings { friction, ..ContactSettings::default() };
+        let mut simulation = scene(vec![cube("cube", DVec3::Y * 0.0005, 1e5)], settings, contact);
+        for _ in 0..40 {
+            simulation.step(0.01).unwrap();
+        }
+        let middle = |list: &[DVec3]| list.iter().map(|p| p.x).sum::<f64>() / list.len() as f64;
+        middle(&simulation.state.positions) - middle(&simulation.model.rest)
+    };
+    let (held, free) = (slide(0.6), slide(0.0));
+    // Free fall along the slope: half g sin(20) t^2 with t = 0.4 s is 0.268 m.
+    assert!(free > 0.2, "{free}");
+    assert!(held < 0.02, "{held}");
+}
+
+#[test]
+fn prongs_pressed_together_do_not_pass_through_each_other() {
+    // A fork: two prongs on a base, their tips driven past each other.
+    let bar = |p: DVec3, low: DVec3, high: DVec3| {
+        let d = (p - (low + high) * 0.5).abs() - (high - low) * 0.5;
+        d.max(DVec3::ZERO).length() + d.max_element().min(0.0)
+    };
+    let fork = |p: DVec3| {
+        let base = bar(p, DVec3::ZERO, DVec3::new(0.03, 0.12, 0.04));
+        let one = bar(p, DVec3::ZERO, DVec3::new(0.2, 0.035, 0.04));
+        let two = bar(p, DVec3::new(0.0, 0.085, 0.0), DVec3::new(0.2, 0.12, 0.04));
+        base.min(one).min(two)
+    };
+    let meshed = from_implicit(fork, DVec3::ZERO, DVec3::new(0.2, 0.12, 0.04), Size::Edge(0.016)).unwrap();
+    let mesh = meshed.mesh;
+    let bones = vec![
+        BoneTrack::still("base"),
+        BoneTrack {
+            name: "finger".into(),
+            keys: vec![(0.0, DQuat::IDENTITY, DVec3::ZERO), (0.3, DQuat::IDENTITY, DVec3::Y * -0.1)],
+            pivot: DVec3::ZERO,
+        },
+    ];
+    let mut conditions = Vec::new();
+    for (n, p) in mesh.nodes.iter().enumerate() {
+        let node = n as u32;
+        if p.x < 0.01 {
+            conditions.push(Condition::always(Hold::Fix { node, bone: 0, at: *p }));
+        } else if p.x > 0.185 && p.y > 0.11 {
+            conditions.push(Condition::always(Hold::Fix { node, bone: 1, at: *p }));
+        }
+    }
+    let run = |own: bool| {
+        let law = Box::new(StableNeoHookean::new(Lame::new(3e4, 0.4)));
+        let model = Model::new(vec![Body::uniform("fork", mesh.clone(), law, 1000.0)]).unwrap();
+        let boundary = Boundary { bones: bones.clone(), conditions: conditions.clone() };
+        let settings = Settings { gravity: DVec3::ZERO, mass_damping: 5.0, ..Settings::default() };
+        let mut simulation = Simulation::new(model, boundary, settings).unwrap();
+        if own {
+            simulation.contacts.surfaces = vec![CollisionSurface::boundary(&simulation.model, 0)];
+            simulation.contacts.tests = vec![(0, Against::Surface(0))];
+            simulation.contacts.settings.modulus = 3e5;
+        }
+        for _ in 0..70 {
+            simulation.step(0.005).unwrap();
+        }
+        simulation.contacts.surfaces = vec![CollisionSurface::boundary(&simulation.model, 0)];
+        simulation.contacts.tests = vec![(0, Against::Surface(0))];
+        let time = simulation.state.time;
+        simulation.contacts.deepest(&simulation.model, &simulation.state.positions, &simulation.boundary, time)
+    };
+    let (through, kept) = (run(false), run(true));
+    assert!(through > 0.008, "{through}");
+    assert!(kept < 0.25 * through && kept < 0.003, "{kept} of {through}");
+}
+
+#[test]
+fn overlapping_bodies_are_reported_and_blended_in() {
+    let bodies = vec![cube("one", DVec3::Y * 0.2, 2e4), cube("two", DVec3::new(0.08, 0.2, 0.003), 2e4)];
+    let settings = Settings { gravity: DVec3::ZERO, rest_blend: 0.5, ..Settings::default() };
+    let mut simulation = scene(bodies, settings, ContactSettings::default());
+    let boundary = simulation.boundary.clone();
+    let rest = simulation.model.rest.clone();
+    let overlaps = simulation.contacts.overlaps(&simulation.model, &rest, &boundary, 0.0);
+    assert!(!overlaps.is_empty());
+    assert!((overlaps[0].depth - 0.02).abs() < 0.005, "{:?}", overlaps[0]);
+    let fastest = |s: &Simulation| s.state.velocities.iter().map(|v| v.length()).fold(0.0, f64::max);
+    simulation.step(0.005).unwrap();
+    let gentle = fastest(&simulation);
+    let bodies = vec![cube("one", DVec3::Y * 0.2, 2e4), cube("two", DVec3::new(0.08, 0.2, 0.003), 2e4)];
+    let abrupt_settings = Settings { gravity: DVec3::ZERO, ..Settings::default() };
+    let mut abrupt = scene(bodies, abrupt_settings, ContactSettings::default());
+    abrupt.step(0.005).unwrap();
+    assert!(gentle < 0.05 * fastest(&abrupt), "{gentle} {}", fastest(&abrupt));
+}
