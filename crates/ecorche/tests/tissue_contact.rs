@@ -41,7 +41,8 @@ fn lowest(simulation: &Simulation, part: usize) -> f64 {
 #[test]
 fn a_falling_cube_comes_to_rest_on_the_floor() {
     let settings = Settings { mass_damping: 1.0, ..Settings::default() };
-    let mut simulation = scene(vec![cube("cube", DVec3::Y * 0.03, 2e4)], settings, ContactSettings::default());
+    let mut simulation =
+        scene(vec![cube("cube", DVec3::Y * 0.03, 2e4)], settings, ContactSettings::default());
     for _ in 0..200 {
         simulation.step(0.005).unwrap();
     }
@@ -60,7 +61,8 @@ fn the_constraint_mode_leaves_no_more_than_its_tolerance() {
         ..ContactSettings::default()
     };
     let settings = Settings { mode: Mode::Newton, mass_damping: 1.0, ..Settings::default() };
-    let bodies = vec![cube("lower", DVec3::Y * 0.01, 2e4), cube("upper", DVec3::new(0.005, 0.12, 0.003), 2e4)];
+    let bodies =
+        vec![cube("lower", DVec3::Y * 0.01, 2e4), cube("upper", DVec3::new(0.005, 0.12, 0.003), 2e4)];
     let mut simulation = scene(bodies, settings, contact);
     for _ in 0..60 {
         let report = simulation.step(0.01).unwrap();
@@ -140,7 +142,12 @@ fn prongs_pressed_together_do_not_pass_through_each_other() {
         simulation.contacts.surfaces = vec![CollisionSurface::boundary(&simulation.model, 0)];
         simulation.contacts.tests = vec![(0, Against::Surface(0))];
         let time = simulation.state.time;
-        simulation.contacts.deepest(&simulation.model, &simulation.state.positions, &simulation.boundary, time)
+        simulation.contacts.deepest(
+            &simulation.model,
+            &simulation.state.positions,
+            &simulation.boundary,
+            time,
+        )
     };
     let (through, kept) = (run(false), run(true));
     assert!(through > 0.008, "{through}");

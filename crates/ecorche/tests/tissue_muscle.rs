@@ -24,8 +24,13 @@ struct Spindle {
 }
 
 fn build(pull: Option<f64>) -> Spindle {
-    let meshed =
-        from_implicit(spindle, DVec3::new(0.0, -0.02, -0.02), DVec3::new(LENGTH, 0.02, 0.02), Size::Edge(0.009)).unwrap();
+    let meshed = from_implicit(
+        spindle,
+        DVec3::new(0.0, -0.02, -0.02),
+        DVec3::new(LENGTH, 0.02, 0.02),
+        Size::Edge(0.009),
+    )
+    .unwrap();
     assert_eq!(meshed.quality.inverted, 0);
     let mesh = meshed.mesh;
     let end = |from: f64, to: f64| -> Vec<u32> {
@@ -46,8 +51,9 @@ fn build(pull: Option<f64>) -> Spindle {
     }
     if let Some(load) = pull {
         let force = DVec3::X * (load / insertion.len() as f64);
-        conditions
-            .extend(insertion.iter().map(|&n| Condition::always(Hold::Pull { place: Place::node(n), force })));
+        conditions.extend(
+            insertion.iter().map(|&n| Condition::always(Hold::Pull { place: Place::node(n), force })),
+        );
     }
     let flesh = muscle(Lame::new(3e4, 0.49), MuscleForce::default(), Stretch::Full);
     let cord = tendon(Lame::new(1e7, 0.45), TendonForce::default());

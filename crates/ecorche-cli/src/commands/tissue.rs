@@ -106,8 +106,8 @@ fn begin(scene: &mut Scene) -> Log {
 
 fn resume(scene: &mut Scene, arguments: &Tissue, console: &Console) -> Result<Log, Failure> {
     let path = arguments.output.join("checkpoint.bin");
-    let bytes = std::fs::read(&path)
-        .map_err(|e| format!("{}: {e}; run once without --resume", path.display()))?;
+    let bytes =
+        std::fs::read(&path).map_err(|e| format!("{}: {e}; run once without --resume", path.display()))?;
     scene.resume(&bytes).map_err(|e| format!("{}: {e}", path.display()))?;
     let frames = arguments.output.join("frames.json");
     let text = std::fs::read_to_string(&frames).map_err(|e| format!("{}: {e}", frames.display()))?;
@@ -181,7 +181,9 @@ fn summary(scene: &Scene, records: &[FrameRecord], console: &Console) {
         records.iter().map(|r| r.penetration).fold(0.0, f64::max) * 1e3
     ));
     for (b, body) in scene.bodies.iter().enumerate() {
-        let values = |of: fn(&ecorche::tissue::scene::BodyRecord) -> f64| records.iter().map(move |r| of(&r.bodies[b]));
+        let values = |of: fn(&ecorche::tissue::scene::BodyRecord) -> f64| {
+            records.iter().map(move |r| of(&r.bodies[b]))
+        };
         console.note(&format!(
             "{}: volume {:+.2} to {:+.2} %, smallest volume ratio {:.2}, end force up to {:.1} N",
             body.name,
@@ -234,7 +236,8 @@ fn camera(scene: &Scene, arguments: &Tissue) -> Camera {
             }
         }
     }
-    Framing { view: arguments.view, aspect: 4.0 / 3.0, ..Framing::default() }.camera(std::iter::once(&all[..]))
+    Framing { view: arguments.view, aspect: 4.0 / 3.0, ..Framing::default() }
+        .camera(std::iter::once(&all[..]))
 }
 
 fn picture(scene: &Scene, camera: &Camera) -> Picture {

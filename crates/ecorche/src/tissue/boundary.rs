@@ -218,7 +218,8 @@ mod tests {
         let half = std::f64::consts::FRAC_1_SQRT_2;
         assert!(tip(2.0).abs_diff_eq(DVec3::new(half, half + 0.5, 0.0), 1e-12));
         assert!(tip(9.0).abs_diff_eq(DVec3::Y * 2.0, 1e-12));
-        let hinged = BoneTrack { pivot: DVec3::X, keys: vec![bone.keys[0], (3.0, quarter, DVec3::ZERO)], ..bone };
+        let hinged =
+            BoneTrack { pivot: DVec3::X, keys: vec![bone.keys[0], (3.0, quarter, DVec3::ZERO)], ..bone };
         assert!(hinged.at(2.2).transform_point3(DVec3::X).abs_diff_eq(DVec3::X, 1e-12));
     }
 

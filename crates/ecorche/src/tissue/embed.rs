@@ -83,7 +83,8 @@ fn box_of(positions: &[DVec3], tet: &[u32; 4]) -> Aabb {
     let corners = tet.map(|n| positions[n as usize]);
     let low = corners.iter().copied().fold(DVec3::INFINITY, DVec3::min);
     let high = corners.iter().copied().fold(DVec3::NEG_INFINITY, DVec3::max);
-    let slack = DVec3::splat((high - low).max_element() * 1e-5 + low.abs().max(high.abs()).max_element() * 3e-7);
+    let slack =
+        DVec3::splat((high - low).max_element() * 1e-5 + low.abs().max(high.abs()).max_element() * 3e-7);
     Aabb { low: (low - slack).as_vec3(), high: (high + slack).as_vec3() }
 }
 

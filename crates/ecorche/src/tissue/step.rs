@@ -333,7 +333,12 @@ impl Simulation {
     pub fn begin_blend(&mut self) {
         if self.settings.rest_blend > 0.0 && self.work.initial_forces.is_none() {
             self.work.initial_forces = Some(self.internal_forces());
-            self.contacts.remember_initial(&self.model, &self.state.positions, &self.boundary, self.state.time);
+            self.contacts.remember_initial(
+                &self.model,
+                &self.state.positions,
+                &self.boundary,
+                self.state.time,
+            );
         }
     }
 

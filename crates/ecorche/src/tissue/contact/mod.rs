@@ -173,7 +173,13 @@ impl Contacts {
     }
 
     /// Penetrations in a state, deepest first.
-    pub fn overlaps(&mut self, model: &Model, positions: &[DVec3], boundary: &Boundary, time: f64) -> Vec<Overlap> {
+    pub fn overlaps(
+        &mut self,
+        model: &Model,
+        positions: &[DVec3],
+        boundary: &Boundary,
+        time: f64,
+    ) -> Vec<Overlap> {
         let mut list: Vec<Overlap> = self
             .find(model, positions, boundary, time)
             .iter()
@@ -188,11 +194,19 @@ impl Contacts {
                 })
             })
             .collect();
-        list.sort_by(|a, b| b.depth.total_cmp(&a.depth).then((a.surface, a.vertex).cmp(&(b.surface, b.vertex))));
+        list.sort_by(|a, b| {
+            b.depth.total_cmp(&a.depth).then((a.surface, a.vertex).cmp(&(b.surface, b.vertex)))
+        });
         list
     }
 
-    pub(super) fn remember_initial(&mut self, model: &Model, positions: &[DVec3], boundary: &Boundary, time: f64) {
+    pub(super) fn remember_initial(
+        &mut self,
+        model: &Model,
+        positions: &[DVec3],
+        boundary: &Boundary,
+        time: f64,
+    ) {
         self.initial.clear();
         for pair in self.find(model, positions, boundary, time) {
             let depth = -pair.relative(positions).dot(pair.normal);
@@ -212,13 +226,19 @@ impl Contacts {
         self.round = 0;
         // Points that pressed on another body stay candidates: inside or just outside, they belong together.
         let kept = &self.multipliers;
-        self.active.retain(|p| {
-            p.other.is_some() && kept.contains_key(&p.key) && p.gap(start) < RELEASE * p.slip
-        });
+        self.active
+            .retain(|p| p.other.is_some() && kept.contains_key(&p.key) && p.gap(start) < RELEASE * p.slip);
     }
 
     /// Finds what touches at the positions and freezes it until the next call.
-    pub(super) fn detect(&mut self, model: &Model, positions: &[DVec3], boundary: &Boundary, time: f64, blend: f64) {
+    pub(super) fn detect(
+        &mut self,
+        model: &Model,
+        positions: &[DVec3],
+        boundary: &Boundary,
+        time: f64,
+        blend: f64,
+    ) {
         if self.is_empty() {
             return;
         }
@@ -254,7 +274,14 @@ impl Contacts {
     }
 
     /// Raises the multipliers if something is still too deep. Returns whether the step must be repeated.
-    pub(super) fn renew(&mut self, model: &Model, positions: &[DVec3], boundary: &Boundary, time: f64, blend: f64) -> bool {
+    pub(super) fn renew(
+        &mut self,
+        model: &Model,
+        positions: &[DVec3],
+        boundary: &Boundary,
+        time: f64,
+        blend: f64,
+    ) -> bool {
         let Resolve::Constraint { tolerance, rounds } = self.settings.resolve else { return false };
         if self.is_empty() {
             return false;
@@ -271,7 +298,14 @@ impl Contacts {
         self.round < rounds && self.too_deep(model, positions, boundary, time, blend) > tolerance
     }
 
-    fn too_deep(&self, model: &Model, positions: &[DVec3], boundary: &Boundary, time: f64, blend: f64) -> f64 {
+    fn too_deep(
+        &self,
+        model: &Model,
+        positions: &[DVec3],
+        boundary: &Boundary,
+        time: f64,
+        blend: f64,
+    ) -> f64 {
         self.find(model, positions, boundary, time)
             .iter()
             .map(|p| {
@@ -336,7 +370,8 @@ impl Contacts {
                         Against::Surface(o) => {
                             let target = &self.surfaces[o];
                             let own = (o == s).then_some(v);
-                            let hit = target.enter(model, positions, moved[o].as_ref()?, &points[o], p, own)?;
+                            let hit =
+                                target.enter(model, positions, moved[o].as_ref()?, &points[o], p, own)?;
                             (Some(hit.place), hit.normal * self.settings.thickness, hit.normal)
                         }
                     };

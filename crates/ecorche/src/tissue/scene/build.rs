@@ -1,8 +1,8 @@
 //! From a parsed scene file to a simulation.
 
 use super::{
-    BodyFile, BoneFile, ContactMode, EndFile, HoldFile, HoldKind, MaterialFile, MaterialKind, ModeFile, SceneError,
-    SceneFile, SolverFile, Source,
+    BodyFile, BoneFile, ContactMode, EndFile, HoldFile, HoldKind, MaterialFile, MaterialKind, ModeFile,
+    SceneError, SceneFile, SolverFile, Source,
 };
 use crate::geom::TriMesh;
 use crate::tissue::boundary::{BoneTrack, Boundary, Condition, Hold, Place};
@@ -10,8 +10,8 @@ use crate::tissue::contact::{Against, CollisionSurface, ContactSettings, Contact
 use crate::tissue::embed::embed;
 use crate::tissue::fibres::fibres;
 use crate::tissue::material::{
-    Composite, Corotational, Incompressible, Invertible, Lame, Local, Material, MuscleForce, StVenantKirchhoff,
-    StableNeoHookean, Stretch, TendonForce, muscle, tendon,
+    Composite, Corotational, Incompressible, Invertible, Lame, Local, Material, MuscleForce,
+    StVenantKirchhoff, StableNeoHookean, Stretch, TendonForce, muscle, tendon,
 };
 use crate::tissue::mesh::{self, Size, gmsh, ply, veg, vtk};
 use crate::tissue::model::{Body, Model, Tissue};
@@ -98,7 +98,10 @@ pub(super) fn build(source: &Source, file: &SceneFile) -> Result<Scene, SceneErr
         let (bone, track) = bone(source, given.get_ref(), unit)?;
         distances.push(match &bone.surface {
             Some(surface) => Some(SurfaceDistance::new(surface).map_err(|e| {
-                source.error(given.get_ref().surface.as_ref().and_then(at), format!("bone \"{}\": {e}", bone.name))
+                source.error(
+                    given.get_ref().surface.as_ref().and_then(at),
+                    format!("bone \"{}\": {e}", bone.name),
+                )
             })?),
             None => None,
         });
@@ -108,7 +111,8 @@ pub(super) fn build(source: &Source, file: &SceneFile) -> Result<Scene, SceneErr
     if file.body.is_empty() {
         return Err(source.error(None, "the scene has no body; add a [[body]] table"));
     }
-    let mut builder = Builder { source, file, unit, bones: &bones, distances: &distances, conditions: Vec::new() };
+    let mut builder =
+        Builder { source, file, unit, bones: &bones, distances: &distances, conditions: Vec::new() };
     let (mut model_bodies, mut bodies) = (Vec::new(), Vec::new());
     let mut first_node = 0;
     for given in &file.body {
@@ -123,8 +127,8 @@ pub(super) fn build(source: &Source, file: &SceneFile) -> Result<Scene, SceneErr
     }
     let conditions = builder.conditions;
     let boundary = Boundary { bones: tracks, conditions };
-    let mut simulation = Simulation::new(model, boundary, settings(file))
-        .map_err(|e| source.error(None, e.to_string()))?;
+    let mut simulation =
+        Simulation::new(model, boundary, settings(file)).map_err(|e| source.error(None, e.to_string()))?;
     simulation.contacts = contacts(source, file, &simulation.model, &bodies, &bones, &distances)?;
     let mut warnings = Vec::new();
     let rest = simulation.model.rest.clone();
@@ -174,7 +178,8 @@ fn check_run(source: &Source, file: &SceneFile) -> Result<(), SceneError> {
     if run.halvings > 16 {
         return wrong("halvings must be at most 16");
     }
-    if run.mass_damping < 0.0 || run.stiffness_damping < 0.0 || run.rest_blend < 0.0 || !(run.tolerance > 0.0) {
+    if run.mass_damping < 0.0 || run.stiffness_damping < 0.0 || run.rest_blend < 0.0 || !(run.tolerance > 0.0)
+    {
         return wrong("damping and rest_blend must not be negative, tolerance must be above 0");
     }
     Ok(())
@@ -224,16 +229,22 @@ fn bone(source: &Source, file: &BoneFile, unit: f64) -> Result<(SceneBone, BoneT
         (None, Some(c)) => {
             let (from, to, radius) = (vector(c.from, unit), vector(c.to, unit), c.radius * unit);
             let shape = |p: DVec3| {
-                let along = ((p - from).dot(to - from) / from.distance_squared(to).max(1e-30)).clamp(0.0, 1.0);
+                let along =
+                    ((p - from).dot(to - from) / from.distance_squared(to).max(1e-30)).clamp(0.0, 1.0);
                 p.distance(from.lerp(to, along)) - radius
             };
             let reach = DVec3::splat(radius);
-            let meshed = mesh::from_implicit(shape, from.min(to) - reach, from.max(to) + reach, Size::Layers(6))
-                .map_err(|e| source.error(at(&file.name), format!("bone \"{name}\": {e}")))?;
+            let meshed =
+                mesh::from_implicit(shape, from.min(to) - reach, from.max(to) + reach, Size::Layers(6))
+                    .map_err(|e| source.error(at(&file.name), format!("bone \"{name}\": {e}")))?;
             Some(meshed.mesh.surface().0)
         }
         (None, None) => None,
-        _ => return Err(source.error(at(&file.name), format!("bone \"{name}\": give surface or capsule, not both"))),
+        _ => {
+            return Err(
+                source.error(at(&file.name), format!("bone \"{name}\": give surface or capsule, not both"))
+            );
+        }
     };
     let pivot = vector(file.pivot.unwrap_or_default(), unit);
     Ok((SceneBone { name: name.clone(), surface }, BoneTrack { name, keys, pivot }))
@@ -241,7 +252,8 @@ fn bone(source: &Source, file: &BoneFile, unit: f64) -> Result<(SceneBone, BoneT
 
 fn read_bytes(source: &Source, path: &Spanned<String>) -> Result<(PathBuf, Vec<u8>), SceneError> {
     let full = source.path.parent().map_or_else(|| PathBuf::from(path.get_ref()), |p| p.join(path.get_ref()));
-    let bytes = std::fs::read(&full).map_err(|e| source.error(at(path), format!("{}: {e}", full.display())))?;
+    let bytes =
+        std::fs::read(&full).map_err(|e| source.error(at(path), format!("{}: {e}", full.display())))?;
     Ok((full, bytes))
 }
 
@@ -263,8 +275,9 @@ fn read_surface(source: &Source, path: &Spanned<String>, unit: f64) -> Result<Tr
 
 fn read_obj(bytes: &[u8]) -> Result<TriMesh, tobj::LoadError> {
     let options = tobj::LoadOptions { triangulate: true, single_index: false, ..Default::default() };
-    let (models, _) =
-        tobj::load_obj_buf(&mut std::io::Cursor::new(bytes), &options, |_| Err(tobj::LoadError::GenericFailure))?;
+    let (models, _) = tobj::load_obj_buf(&mut std::io::Cursor::new(bytes), &options, |_| {
+        Err(tobj::LoadError::GenericFailure)
+    })?;
     let mut surface = TriMesh::default();
     for model in models {
         let first = surface.positions.len() as u32;
@@ -290,14 +303,16 @@ impl Builder<'_> {
         self.bones.iter().position(|b| b.name == *name.get_ref()).ok_or_else(|| {
             let known: Vec<&str> = self.bones.iter().map(|b| b.name.as_str()).collect();
             let known = if known.is_empty() { "there are none".into() } else { known.join(", ") };
-            self.source.error(at(name), format!("{what}: no bone is called \"{}\"; bones: {known}", name.get_ref()))
+            self.source
+                .error(at(name), format!("{what}: no bone is called \"{}\"; bones: {known}", name.get_ref()))
         })
     }
 
     fn material(&self, name: &Spanned<String>) -> Result<Tissue, SceneError> {
         let Some(given) = self.file.material.get(name.get_ref()) else {
             let known: Vec<&str> = self.file.material.keys().map(String::as_str).collect();
-            let what = format!("no material is called \"{}\"; materials: {}", name.get_ref(), known.join(", "));
+            let what =
+                format!("no material is called \"{}\"; materials: {}", name.get_ref(), known.join(", "));
             return Err(self.source.error(at(name), what));
         };
         let m = given.get_ref();
@@ -316,7 +331,8 @@ impl Builder<'_> {
     fn mesh(&self, file: &BodyFile) -> Result<(mesh::Meshed, Option<TriMesh>), SceneError> {
         let name = file.name.get_ref();
         let fail = |what: String| self.source.error(at(&file.name), format!("body \"{name}\": {what}"));
-        let kinds = [file.surface.is_some(), file.tets.is_some(), file.spindle.is_some(), file.brick.is_some()];
+        let kinds =
+            [file.surface.is_some(), file.tets.is_some(), file.spindle.is_some(), file.brick.is_some()];
         if kinds.iter().filter(|&&k| k).count() != 1 {
             return Err(fail("give exactly one of surface, tets, spindle, brick".into()));
         }
@@ -355,7 +371,9 @@ impl Builder<'_> {
         if let Some(s) = &file.spindle {
             let (from, to) = (vector(s.from, self.unit), vector(s.to, self.unit));
             let (radius, tip) = (s.radius * self.unit, s.tip * self.unit);
-            let Some(axis) = (to - from).try_normalize() else { return Err(fail("the spindle has no length".into())) };
+            let Some(axis) = (to - from).try_normalize() else {
+                return Err(fail("the spindle has no length".into()));
+            };
             let length = from.distance(to);
             if !(radius > 0.0 && tip > 0.0) {
                 return Err(fail("radius and tip must be above 0".into()));
@@ -384,7 +402,13 @@ impl Builder<'_> {
     }
 
     /// Nodes of a mesh in an end's region.
-    fn region(&self, mesh: &TetMesh, end: &Spanned<EndFile>, bone: usize, what: &str) -> Result<Vec<u32>, SceneError> {
+    fn region(
+        &self,
+        mesh: &TetMesh,
+        end: &Spanned<EndFile>,
+        bone: usize,
+        what: &str,
+    ) -> Result<Vec<u32>, SceneError> {
         let e = end.get_ref();
         let surface_nodes = || {
             let mut nodes: Vec<u32> = mesh.boundary().into_iter().flatten().collect();
@@ -395,25 +419,38 @@ impl Builder<'_> {
         let found: Vec<u32> = match (e.near, e.radius, e.within) {
             (Some(near), Some(radius), None) => {
                 let (near, radius) = (vector(near, self.unit), radius * self.unit);
-                (0..mesh.nodes.len() as u32).filter(|&n| mesh.nodes[n as usize].distance(near) <= radius).collect()
+                (0..mesh.nodes.len() as u32)
+                    .filter(|&n| mesh.nodes[n as usize].distance(near) <= radius)
+                    .collect()
             }
             (None, None, Some(within)) => {
                 let Some(distance) = &self.distances[bone] else {
-                    let what = format!("{what}: bone \"{}\" has no surface; give near and radius", e.bone.get_ref());
+                    let what =
+                        format!("{what}: bone \"{}\" has no surface; give near and radius", e.bone.get_ref());
                     return Err(self.source.error(at(end), what));
                 };
                 let within = within * self.unit;
-                surface_nodes().into_iter().filter(|&n| distance.signed(mesh.nodes[n as usize]) <= within).collect()
+                surface_nodes()
+                    .into_iter()
+                    .filter(|&n| distance.signed(mesh.nodes[n as usize]) <= within)
+                    .collect()
             }
             _ => return Err(self.source.error(at(end), format!("{what}: give near and radius, or within"))),
         };
         if found.is_empty() {
-            return Err(self.source.error(at(end), format!("{what}: no node lies in the region; enlarge it")));
+            return Err(self
+                .source
+                .error(at(end), format!("{what}: no node lies in the region; enlarge it")));
         }
         Ok(found)
     }
 
-    fn body(&mut self, file: &BodyFile, first_node: usize, part: usize) -> Result<(Body, SceneBody), SceneError> {
+    fn body(
+        &mut self,
+        file: &BodyFile,
+        first_node: usize,
+        part: usize,
+    ) -> Result<(Body, SceneBody), SceneError> {
         let name = file.name.get_ref().clone();
         let (meshed, surface) = self.mesh(file)?;
         let mesh = meshed.mesh;
@@ -429,7 +466,9 @@ impl Builder<'_> {
                 let rest = mesh.nodes[n as usize];
                 let node = n + first_node as u32;
                 let hold = match e.soft {
-                    Some(stiffness) => Hold::Spring { place: Place::node(node), bone, at: rest, stiffness, rest: 0.0 },
+                    Some(stiffness) => {
+                        Hold::Spring { place: Place::node(node), bone, at: rest, stiffness, rest: 0.0 }
+                    }
                     None => Hold::Fix { node, bone, at: rest },
                 };
                 self.conditions.push(Condition {
@@ -441,9 +480,11 @@ impl Builder<'_> {
         }
         let fail = |what: String| self.source.error(at(&file.name), format!("body \"{name}\": {what}"));
         let needs_fibres = file.tendon.is_some()
-            || self.file.material.get(file.material.get_ref()).is_some_and(|m| {
-                matches!(m.get_ref().kind, MaterialKind::Muscle | MaterialKind::Tendon)
-            });
+            || self
+                .file
+                .material
+                .get(file.material.get_ref())
+                .is_some_and(|m| matches!(m.get_ref().kind, MaterialKind::Muscle | MaterialKind::Tendon));
         let count = mesh.tets.len();
         let mut local = vec![Local::default(); count];
         let mut tissue_of = vec![0u32; count];
@@ -467,8 +508,12 @@ impl Builder<'_> {
             potential = field.potential;
         }
         let activation: Vec<(f64, f64)> = file.activation.iter().map(|a| (a[0], a[1])).collect();
-        if activation.windows(2).any(|w| w[0].0 >= w[1].0) || activation.iter().any(|a| !(0.0..=1.0).contains(&a.1)) {
-            return Err(fail("activation is a list of [time, value] with times ascending and values 0 to 1".into()));
+        if activation.windows(2).any(|w| w[0].0 >= w[1].0)
+            || activation.iter().any(|a| !(0.0..=1.0).contains(&a.1))
+        {
+            return Err(fail(
+                "activation is a list of [time, value] with times ascending and values 0 to 1".into(),
+            ));
         }
         let skin_surface = match &file.skin {
             Some(path) => Some(read_surface(self.source, path, self.unit)?),
@@ -540,7 +585,9 @@ impl Builder<'_> {
             let place = Place::node(node);
             let hold = match h.kind {
                 HoldKind::Fix => Hold::Fix { node, bone: need_bone()?, at: rest },
-                HoldKind::Spring => Hold::Spring { place, bone: need_bone()?, at: rest, stiffness, rest: 0.0 },
+                HoldKind::Spring => {
+                    Hold::Spring { place, bone: need_bone()?, at: rest, stiffness, rest: 0.0 }
+                }
                 HoldKind::Slide => {
                     let normal = normals[node as usize - model.parts[part].nodes.start];
                     // Only the surface slides; nodes inside have no normal.
@@ -615,7 +662,9 @@ fn law(m: &MaterialFile) -> Box<dyn Material> {
         }
     };
     match m.bulk {
-        Some(bulk) => Box::new(Composite::new("incompressible", vec![base, Box::new(Incompressible { bulk })])),
+        Some(bulk) => {
+            Box::new(Composite::new("incompressible", vec![base, Box::new(Incompressible { bulk })]))
+        }
         None => base,
     }
 }
@@ -633,7 +682,9 @@ fn contacts(
     let c = given.get_ref();
     let unit = file.unit.metres();
     if !(c.modulus > 0.0) || c.friction < 0.0 || c.thickness < 0.0 {
-        return Err(source.error(at(given), "[contact]: modulus must be above 0, friction and thickness not below"));
+        return Err(
+            source.error(at(given), "[contact]: modulus must be above 0, friction and thickness not below")
+        );
     }
     contacts.settings = ContactSettings {
         resolve: match c.mode {
@@ -642,7 +693,9 @@ fn contacts(
                 Resolve::Constraint { tolerance: c.tolerance * unit, rounds: c.rounds.max(1) }
             }
             ContactMode::Constraint => {
-                return Err(source.error(at(given), "[contact]: the constraint mode needs a tolerance above 0"));
+                return Err(
+                    source.error(at(given), "[contact]: the constraint mode needs a tolerance above 0")
+                );
             }
         },
         modulus: c.modulus,

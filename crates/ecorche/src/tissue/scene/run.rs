@@ -2,10 +2,10 @@
 
 use super::Scene;
 use crate::geom::TriMesh;
-use crate::tissue::step::{StepError, StepReport};
-use glam::DVec3;
 use crate::tissue::mesh::vtk::{self, Values};
+use crate::tissue::step::{StepError, StepReport};
 use crate::tissue::tet_mesh::TetMesh;
+use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
@@ -86,9 +86,14 @@ impl Scene {
                 BodyRecord {
                     name: body.name.clone(),
                     activation: interpolate(&body.activation, s.state.time),
-                    volume: s.model.volume(body.part, &s.state.positions) / s.model.volume(body.part, &s.model.rest),
+                    volume: s.model.volume(body.part, &s.state.positions)
+                        / s.model.volume(body.part, &s.model.rest),
                     smallest_volume_ratio: s.model.smallest_volume_ratio(body.part, &s.state.positions),
-                    end_force: body.insertion.iter().fold(DVec3::ZERO, |f, &n| f + forces[n as usize]).length(),
+                    end_force: body
+                        .insertion
+                        .iter()
+                        .fold(DVec3::ZERO, |f, &n| f + forces[n as usize])
+                        .length(),
                     speed: (square / nodes.len() as f64).sqrt(),
                 }
             })
@@ -119,7 +124,11 @@ impl Scene {
     pub fn bone_surface(&self, bone: usize) -> Option<TriMesh> {
         let pose = self.simulation.boundary.bones[bone].at(self.simulation.state.time);
         self.bones[bone].surface.as_ref().map(|surface| TriMesh {
-            positions: surface.positions.iter().map(|p| pose.transform_point3(p.as_dvec3()).as_vec3()).collect(),
+            positions: surface
+                .positions
+                .iter()
+                .map(|p| pose.transform_point3(p.as_dvec3()).as_vec3())
+                .collect(),
             triangles: surface.triangles.clone(),
         })
     }
