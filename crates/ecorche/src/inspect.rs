@@ -34,7 +34,7 @@ pub struct Quantity {
 #[derive(Debug, thiserror::Error)]
 pub enum QuantityError {
     /// No such quantity.
-    #[error("no quantity is called \"{0}\"; there are {}", QUANTITIES.map(|q| q.0).join(", "))]
+    #[error("no quantity is called \"{0}\"; there are {known}", known = QUANTITIES.map(|q| q.0).join(", "))]
     Unknown(String),
     /// No such joint.
     #[error("weight:{0}: the character has no joint of that name; `ecorche info --joints` lists them")]

@@ -6,6 +6,9 @@ pub mod demo;
 pub mod info;
 pub mod join;
 pub mod man;
+pub mod measure;
+pub mod render;
+pub mod samples;
 pub mod tissue;
 
 use crate::Failure;
