@@ -171,7 +171,7 @@ impl Islands {
             .filter(|&island| {
                 let size = self.vertices[island as usize].len();
                 let secondary = largest[&self.joint[island as usize]] != island;
-                (secondary && size < smallest) || (size < smallest && !self.has_triangle(adjacency, island))
+                size < smallest && (secondary || !self.has_triangle(adjacency, island))
             })
             .collect();
         small.sort_by_key(|&island| (self.vertices[island as usize].len(), island));
