@@ -1,0 +1,172 @@
+//! The command as users and scripts meet it: exit codes, streams, files.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn ecorche(arguments: &[&str], folder: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ecorche"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("ECORCHE_CACHE", folder.join("cache"))
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+#[test]
+fn info_tells_what_is_in_a_character_in_words_and_in_json() {
+    let folder = folder();
+    let output = ecorche(&["info", "sample:cylinder"], folder.path());
+    assert_eq!(output.status.code(), Some(0));
+    for word in ["vertices", "joints", "clips", "Y up", "repairs"] {
+        assert!(text(&output.stdout).contains(word), "{word}: {}", text(&output.stdout));
+    }
+    let output = ecorche(&["info", "sample:cylinder", "--json"], folder.path());
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["meshes"][0]["components"], 1);
+    assert!(output.stderr.is_empty());
+}
+
+#[test]
+fn bake_prints_the_files_it_made_and_nothing_else_on_standard_output() {
+    let folder = folder();
+    let output = ecorche(&["bake", "sample:cylinder", "-o", "out.pc2", "--frames", "0-3"], folder.path());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let files: Vec<String> = text(&output.stdout).lines().map(str::to_owned).collect();
+    assert_eq!(files, ["out.pc2", "out.rest.obj"]);
+    assert!(files.iter().all(|f| folder.path().join(f).exists()));
+}
+
+#[test]
+fn all_clips_go_to_files_named_after_them() {
+    let folder = folder();
+    let arguments =
+        ["bake", "sample:cylinder", "-o", "out.pc2", "--clip", "all", "--fps", "5", "--no-mesh", "-q"];
+    let output = ecorche(&arguments, folder.path());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).lines().count() >= 2);
+    assert!(text(&output.stdout).contains("out.bend.pc2"));
+    assert!(output.stderr.is_empty());
+}
+
+#[test]
+fn mistakes_get_exit_code_two_and_a_message_that_helps() {
+    let folder = folder();
+    std::fs::write(folder.path().join("broken.glb"), b"glTF but not really").unwrap();
+    let cases: [(&[&str], &str); 9] = [
+        (&["info", "missing.glb"], "missing.glb"),
+        (&["info", "notes.txt"], ".glb"),
+        (&["info", "broken.glb"], "broken.glb"),
+        (&["info", "sample:nobody"], "athlete"),
+        (&["bake", "sample:cylinder", "-o", "out.abc"], ".usda"),
+        (&["bake", "sample:cylinder", "-o", "nowhere/out.pc2"], "nowhere/out.pc2"),
+        (&["bake", "sample:cylinder", "-o", "out.pc2", "--clip", "dance"], "bend"),
+        (&["bake", "sample:cylinder", "-o", "out.pc2", "--frames", "0-99999"], "99999"),
+        (&["measure", "sample:cylinder", "--fail-above", "beauty=1"], "pairs"),
+    ];
+    for (arguments, remedy) in cases {
+        let output = ecorche(arguments, folder.path());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+        let message = text(&output.stderr);
+        assert!(message.contains(remedy), "{arguments:?}: {message}");
+        assert!(!message.contains("panicked"), "{message}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "something was left behind");
+}
+
+#[test]
+fn a_passed_limit_is_exit_code_one() {
+    let folder = folder();
+    let measure = |limit: &str| {
+        let arguments =
+            ["measure", "sample:cylinder", "--methods", "lbs", "--fps", "4", "--fail-above", limit];
+        ecorche(&arguments, folder.path())
+    };
+    assert_eq!(measure("stretch_max=1000").status.code(), Some(0));
+    let failed = measure("stretch_max=1.01");
+    assert_eq!(failed.status.code(), Some(1));
+    assert!(text(&failed.stderr).contains("stretch_max"));
+    assert!(text(&failed.stdout).contains("pairs"), "the table is printed all the same");
+}
+
+#[test]
+fn pieces_join_to_the_bake_made_at_once() {
+    let folder = folder();
+    let bake = |out: &str, frames: &str| {
+        ecorche(&["bake", "sample:cylinder", "-o", out, "--frames", frames, "--no-mesh", "-q"], folder.path())
+    };
+    bake("whole.pc2", "0-9");
+    bake("a.pc2", "0-4");
+    bake("b.pc2", "5-9");
+    assert_eq!(
+        ecorche(&["join", "b.pc2", "a.pc2", "-o", "joined.pc2"], folder.path()).status.code(),
+        Some(0)
+    );
+    let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    assert_eq!(read("joined.pc2"), read("whole.pc2"));
+}
+
+#[test]
+fn render_draws_a_png_and_a_comparison() {
+    let folder = folder();
+    let arguments = "render sample:cylinder -o out.png --clip bend --frames 0-9 --panels 2 --compare lbs,dqs \
+                     --size 80x80 --show stretch --wire";
+    let output = ecorche(&arguments.split_whitespace().collect::<Vec<_>>(), folder.path());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(&std::fs::read(folder.path().join("out.png")).unwrap()[1..4], b"PNG");
+}
+
+#[test]
+fn the_cached_centres_give_the_same_bake() {
+    let folder = folder();
+    let bake = |out: &str| {
+        ecorche(
+            &["bake", "sample:cylinder", "-o", out, "--method", "cor", "--frames", "5", "--no-mesh"],
+            folder.path(),
+        )
+    };
+    bake("cold.pc2");
+    assert!(std::fs::read_dir(folder.path().join("cache")).unwrap().count() > 0);
+    bake("cached.pc2");
+    let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    assert_eq!(read("cold.pc2"), read("cached.pc2"));
+}
+
+#[test]
+fn manual_pages_and_completions_come_from_the_same_definitions() {
+    let folder = folder();
+    assert_eq!(ecorche(&["man", "pages"], folder.path()).status.code(), Some(0));
+    assert!(folder.path().join("pages/ecorche-bake.1").exists());
+    assert!(text(&ecorche(&["completions", "bash"], folder.path()).stdout).contains("--motion"));
+    let help = text(&ecorche(&["help", "bake"], folder.path()).stdout);
+    assert!(help.contains("Examples:") && help.contains("--frames"));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_bake_leaves_nothing_behind() {
+    let folder = folder();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ecorche"))
+        .args(["bake", "sample:arm", "-o", "out.pc2", "--fps", "20000", "--no-mesh"])
+        .current_dir(folder.path())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    // Wait for the temporary file: the bake is then under way.
+    while std::fs::read_dir(folder.path()).unwrap().count() == 0 {
+        assert!(child.try_wait().unwrap().is_none(), "ended before it could be interrupted");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
