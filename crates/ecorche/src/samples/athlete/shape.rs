@@ -58,8 +58,8 @@ fn torso(clay: &mut Sculpture) {
         slice(from, 1.26, 0.149, 0.110, -0.102, 2.4),
         slice(from, 1.32, 0.154, 0.107, -0.114, 2.4),
         slice(from, 1.38, 0.154, 0.094, -0.119, 2.3),
-        slice(from, 1.43, 0.142, 0.075, -0.112, 2.2),
-        slice(from, 1.455, 0.116, 0.060, -0.102, 2.1),
+        slice(from, 1.43, 0.142, 0.080, -0.112, 2.2),
+        slice(from, 1.455, 0.116, 0.063, -0.102, 2.1),
     ];
     clay.add(loft(v(0.0, from, 0.0), Vec3::Y, Vec3::Z, &trunk, [0.03, 0.045]), 0.0);
     // The shelf of the shoulders, under collar bone and trapezius.
@@ -84,6 +84,17 @@ fn torso(clay: &mut Sculpture) {
         ellipsoid(v(0.078, 1.326, 0.083), v(1.0, 0.16, -0.38), v(0.3, -0.1, 1.0), v(0.038, 0.066, 0.026)),
         0.026,
         0.012,
+    );
+    // Its upper part runs up to the collar bone without a ledge.
+    clay.add_pair(
+        muscle(
+            v(0.022, 1.440, 0.046),
+            v(0.140, 1.455, 0.012),
+            v(0.2, 0.7, 1.0),
+            &[(0.0, 0.026, 0.024), (0.5, 0.028, 0.028), (1.0, 0.024, 0.024)],
+        ),
+        0.030,
+        0.020,
     );
     // Lat: the wing from the armpit to the small of the back.
     clay.add_pair(
@@ -192,16 +203,16 @@ fn torso(clay: &mut Sculpture) {
     clay.add_pair(bone(v(0.065, 1.486, -0.046), v(0.172, 1.468, -0.030), 0.032, 0.022), 0.034, 0.0);
     // Collar bones.
     let collar = [
-        (v(0.016, 1.459, 0.040), 0.0100),
-        (v(0.075, 1.466, 0.033), 0.0080),
-        (v(0.130, 1.476, 0.012), 0.0085),
-        (v(0.176, 1.482, -0.010), 0.0095),
+        (v(0.016, 1.463, 0.059), 0.0100),
+        (v(0.075, 1.469, 0.051), 0.0085),
+        (v(0.130, 1.479, 0.022), 0.0090),
+        (v(0.176, 1.484, -0.008), 0.0095),
     ];
     for ends in collar.windows(2) {
-        clay.add_pair(bone(ends[0].0, ends[1].0, ends[0].1, ends[1].1), 0.022, 0.012);
+        clay.add_pair(bone(ends[0].0, ends[1].0, ends[0].1, ends[1].1), 0.020, 0.010);
     }
     // Pit of the throat.
-    clay.carve(ball(v(0.0, 1.484, 0.064), 0.020), 0.020);
+    clay.carve(ball(v(0.0, 1.490, 0.078), 0.022), 0.022);
     // Furrows: breastbone, spine, cleft of the seat.
     clay.carve(bone(v(0.0, 1.43, -0.134), v(0.0, 1.22, -0.124), 0.010, 0.010), 0.030);
     clay.carve(ball(v(0.0, 1.065, 0.113), 0.007), 0.010);
