@@ -438,9 +438,19 @@ impl Builder<'_> {
             _ => return Err(self.source.error(at(end), format!("{what}: give near and radius, or within"))),
         };
         if found.is_empty() {
-            return Err(self
-                .source
-                .error(at(end), format!("{what}: no node lies in the region; enlarge it")));
+            let mut message = format!("{what}: no node lies in the region; enlarge it");
+            if let Some(near) = e.near {
+                let near = vector(near, self.unit);
+                let nearest = mesh
+                    .nodes
+                    .iter()
+                    .min_by(|a, b| a.distance_squared(near).total_cmp(&b.distance_squared(near)))
+                    .map_or(DVec3::ZERO, |p| *p);
+                let (p, away) = (nearest / self.unit, nearest.distance(near) / self.unit);
+                message +=
+                    &format!(": the nearest node is at [{:.3}, {:.3}, {:.3}], {away:.3} away", p.x, p.y, p.z);
+            }
+            return Err(self.source.error(at(end), message));
         }
         Ok(found)
     }

@@ -1,0 +1,135 @@
+//! Scene files: what they build, and what is said about mistakes.
+
+use ecorche::tissue::scene::{CheckpointError, Scene};
+use std::path::Path;
+
+const HANGING: &str = r#"version = 1
+unit = "UNIT"
+[run]
+fps = 30
+seconds = 0.5
+substeps = 2
+[material.flesh]
+kind = "neo-hookean"
+young = 3e4
+poisson = 0.45
+density = 1060
+[[bone]]
+name = "wall"
+[[body]]
+name = "bar"
+brick = { low = [0, 0, 0], high = [LENGTH, SIDE, SIDE], cells = [8, 2, 2] }
+material = "flesh"
+origin = { bone = "wall", near = [0, 0, 0], radius = REACH }
+"#;
+
+fn hanging(unit: &str, per_metre: f64) -> String {
+    HANGING
+        .replace("UNIT", unit)
+        .replace("LENGTH", &(0.2 * per_metre).to_string())
+        .replace("SIDE", &(0.04 * per_metre).to_string())
+        .replace("REACH", &(0.06 * per_metre).to_string())
+}
+
+fn parse(text: &str) -> Result<Scene, String> {
+    Scene::parse(Path::new("arm.toml"), text).map_err(|e| e.to_string())
+}
+
+fn run(scene: &mut Scene, frames: usize) {
+    while scene.frame < frames {
+        scene.advance().unwrap();
+    }
+}
+
+#[test]
+fn a_scene_in_metres_centimetres_or_millimetres_moves_the_same() {
+    let tip = |unit: &str, per_metre: f64| {
+        let mut scene = parse(&hanging(unit, per_metre)).unwrap();
+        run(&mut scene, 10);
+        scene.simulation.state.positions.clone()
+    };
+    let metres = tip("m", 1.0);
+    assert!(metres.iter().any(|p| p.y < -0.02));
+    for (unit, per_metre) in [("cm", 100.0), ("mm", 1000.0)] {
+        for (a, b) in metres.iter().zip(tip(unit, per_metre)) {
+            assert!(a.distance(b) < 1e-7, "{unit}");
+        }
+    }
+}
+
+#[test]
+fn a_resumed_scene_ends_with_the_same_bits() {
+    let text = hanging("m", 1.0);
+    let mut whole = parse(&text).unwrap();
+    run(&mut whole, 4);
+    let save = whole.checkpoint();
+    run(&mut whole, 8);
+    let mut resumed = parse(&text).unwrap();
+    resumed.resume(&save).unwrap();
+    assert_eq!(resumed.frame, 4);
+    run(&mut resumed, 8);
+    assert_eq!(whole.simulation.state, resumed.simulation.state);
+
+    let mut other = parse(&text.replace("3e4", "4e4")).unwrap();
+    assert_eq!(other.resume(&save), Err(CheckpointError::OtherScene));
+    assert_eq!(other.resume(b"nothing"), Err(CheckpointError::Foreign));
+    let mut same = parse(&text).unwrap();
+    assert_eq!(same.resume(&save[..save.len() - 3]), Err(CheckpointError::Damaged));
+}
+
+#[test]
+fn mistakes_are_named_with_their_line() {
+    let good = hanging("m", 1.0);
+    assert!(parse(&good).is_ok());
+    let cases: [(&str, &str, &str); 12] = [
+        (
+            "bone = \"wall\"",
+            "bone = \"wal\"",
+            "arm.toml:17: body \"bar\", origin: no bone is called \"wal\"; bones: wall",
+        ),
+        ("young = 3e4", "young = nan", "arm.toml:9: a number is nan or inf"),
+        ("young = 3e4", "young = -1.0", "young and density must be above 0"),
+        ("poisson = 0.45", "poisson = 0.5", "poisson must be at least 0 and below 0.5"),
+        ("poisson = 0.45", "poison = 0.45", "arm.toml:10: unknown field `poison`"),
+        ("material = \"flesh\"", "material = \"flsh\"", "no material is called \"flsh\"; materials: flesh"),
+        ("radius = 0.06", "radius = 0.0", "no node lies in the region; enlarge it"),
+        ("version = 1", "version = 7", "arm.toml:1: version 7"),
+        ("brick = ", "surface = \"no.ply\"\nbrick = ", "give exactly one of surface, tets, spindle, brick"),
+        ("cells = [8, 2, 2]", "cells = [0, 2, 2]", "brick cells must be 1 to 500"),
+        ("substeps = 2", "substeps = 0", "substeps must be 1 to 1000"),
+        ("fps = 30", "fps = \"fast\"", "arm.toml:4:"),
+    ];
+    for (from, to, expected) in cases {
+        let text = good.replace(from, to);
+        assert_ne!(text, good, "{from}");
+        let message = parse(&text).err().unwrap_or_else(|| panic!("{to} was accepted"));
+        assert!(message.contains(expected), "{to}: {message}");
+    }
+    let open = std::env::temp_dir().join(format!("ecorche_open_{}.ply", std::process::id()));
+    std::fs::write(&open, "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\nelement face 1\nproperty list uchar int i\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n").unwrap();
+    let brick = good.lines().find(|l| l.starts_with("brick")).unwrap();
+    let text = good.replace(brick, &format!("surface = \"{}\"", open.display()));
+    let message = parse(&text).unwrap_err();
+    std::fs::remove_file(&open).unwrap();
+    assert!(message.contains("the surface is open: 3 edges"), "{message}");
+}
+
+#[test]
+fn a_muscle_without_ends_has_no_fibres_and_says_so() {
+    let text = hanging("m", 1.0).replace("kind = \"neo-hookean\"", "kind = \"muscle\"");
+    let message = parse(&text).unwrap_err();
+    assert!(message.contains("body \"bar\": fibres: no node lies in the insertion"), "{message}");
+}
+
+#[test]
+fn the_shipped_scene_builds() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/scenes/arm.toml");
+    let scene = Scene::read(&path).unwrap();
+    assert_eq!(scene.bodies.len(), 2);
+    assert!(scene.warnings.is_empty(), "{:?}", scene.warnings);
+    for body in &scene.bodies {
+        assert_eq!(body.quality.inverted, 0);
+        assert!(body.quality.smallest_dihedral > 10.0 && body.quality.largest_dihedral < 165.0);
+        assert!(!body.insertion.is_empty());
+    }
+}
