@@ -53,6 +53,34 @@ fn a_falling_cube_comes_to_rest_on_the_floor() {
 }
 
 #[test]
+fn a_finer_embedded_surface_carries_the_contact() {
+    // The surface is 5 mm larger all round than the tetrahedra: bodies must keep that much apart.
+    let bodies =
+        vec![cube("lower", DVec3::Y * 0.005, 2e4), cube("upper", DVec3::new(0.004, 0.118, 0.003), 2e4)];
+    let settings = Settings { mass_damping: 2.0, ..Settings::default() };
+    let contact = ContactSettings { friction: 0.5, modulus: 6e5, ..ContactSettings::default() };
+    let mut simulation = scene(bodies, settings, contact);
+    simulation.contacts.surfaces = (0..2)
+        .map(|part| {
+            let rest = &simulation.model.rest[simulation.model.parts[part].nodes.clone()];
+            let (low, high) = (rest[0] - DVec3::splat(0.005), rest[rest.len() - 1] + DVec3::splat(0.005));
+            let (fine, _) = TetMesh::brick(low, high, [8, 8, 8]).surface();
+            CollisionSurface::embedded(&simulation.model, part, &fine)
+        })
+        .collect();
+    for _ in 0..150 {
+        simulation.step(0.005).unwrap();
+    }
+    assert!((lowest(&simulation, 0) - 0.005).abs() < 0.003, "{}", lowest(&simulation, 0));
+    let top = simulation.state.positions[simulation.model.parts[0].nodes.clone()]
+        .iter()
+        .map(|p| p.y)
+        .fold(f64::NEG_INFINITY, f64::max);
+    let apart = lowest(&simulation, 1) - top;
+    assert!(apart > 0.002 && apart < 0.015, "{apart}");
+}
+
+#[test]
 fn the_constraint_mode_leaves_no_more_than_its_tolerance() {
     let tolerance = 1e-5;
     let contact = ContactSettings {

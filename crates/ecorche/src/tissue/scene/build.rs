@@ -1,8 +1,8 @@
 //! From a parsed scene file to a simulation.
 
 use super::{
-    BodyFile, BoneFile, ContactMode, EndFile, HoldFile, HoldKind, MaterialFile, MaterialKind, ModeFile,
-    SceneError, SceneFile, SolverFile, Source,
+    BodyFile, BoneFile, Collide, ContactMode, EndFile, HoldFile, HoldKind, MaterialFile, MaterialKind,
+    ModeFile, SceneError, SceneFile, SolverFile, Source,
 };
 use crate::geom::TriMesh;
 use crate::tissue::boundary::{BoneTrack, Boundary, Condition, Hold, Place};
@@ -721,8 +721,16 @@ fn contacts(
         contacts.obstacles.push(Obstacle { name: shown.name.clone(), bone, shape });
     }
     for (body, given) in bodies.iter().zip(&file.body) {
-        if given.get_ref().collide != Some(false) {
-            contacts.surfaces.push(CollisionSurface::boundary(model, body.part));
+        match given.get_ref().collide {
+            Collide::None => {}
+            Collide::Boundary => contacts.surfaces.push(CollisionSurface::boundary(model, body.part)),
+            Collide::Skin => {
+                let rest = TriMesh {
+                    positions: body.skin.iter().map(|p| p.at(&model.rest).as_vec3()).collect(),
+                    triangles: body.triangles.clone(),
+                };
+                contacts.surfaces.push(CollisionSurface::embedded(model, body.part, &rest));
+            }
         }
     }
     contacts.test_everything(c.own);

@@ -237,8 +237,22 @@ struct BodyFile {
     insertion: Option<Spanned<EndFile>>,
     #[serde(default)]
     activation: Vec<[f64; 2]>,
-    collide: Option<bool>,
+    #[serde(default)]
+    collide: Collide,
     skin: Option<Spanned<String>>,
+}
+
+/// Which surface of a body collides.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+enum Collide {
+    /// The boundary of its tetrahedra.
+    #[default]
+    Boundary,
+    /// The finer surface it carries.
+    Skin,
+    /// None.
+    None,
 }
 
 #[derive(Debug, Deserialize)]
