@@ -81,13 +81,14 @@ fn a_resumed_scene_ends_with_the_same_bits() {
 fn mistakes_are_named_with_their_line() {
     let good = hanging("m", 1.0);
     assert!(parse(&good).is_ok());
-    let cases: [(&str, &str, &str); 12] = [
+    let cases: [(&str, &str, &str); 13] = [
         (
             "bone = \"wall\"",
             "bone = \"wal\"",
             "arm.toml:18: body \"bar\", origin: no bone is called \"wal\"; bones: wall",
         ),
         ("young = 3e4", "young = nan", "arm.toml:9: a number is nan or inf"),
+        ("low = [0, 0, 0]", "low = [0,\n  nan, 0]", "arm.toml:17: a number is nan or inf"),
         ("young = 3e4", "young = -1.0", "young and density must be above 0"),
         ("poisson = 0.45", "poisson = 0.5", "poisson must be at least 0 and below 0.5"),
         ("poisson = 0.45", "poison = 0.45", "arm.toml:10: unknown field `poison`"),

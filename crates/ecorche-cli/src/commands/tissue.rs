@@ -51,7 +51,7 @@ pub fn run(arguments: &Tissue, console: &Console) -> Result<Outcome, Failure> {
             let shown = picture(&scene, &camera);
             save(&arguments.output.join(format!("frame.{:04}.png", scene.frame)), &shown)?;
         }
-        if scene.frame % arguments.checkpoint as usize == 0 || scene.frame == last {
+        if scene.frame.is_multiple_of(arguments.checkpoint as usize) || scene.frame == last {
             write_log(&scene, &log, &arguments.output)?;
             file::write(&arguments.output.join("checkpoint.bin"), &scene.checkpoint())?;
         }
@@ -220,7 +220,7 @@ fn plots(records: &[FrameRecord]) -> Vec<(&'static str, Plot)> {
 fn wanted(frame: usize, last: usize, every: usize) -> bool {
     match every {
         0 => frame == 0 || frame == last / 2 || frame == last,
-        n => frame % n == 0 || frame == last,
+        n => frame.is_multiple_of(n) || frame == last,
     }
 }
 

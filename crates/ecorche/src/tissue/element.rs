@@ -22,7 +22,7 @@ impl Shape {
         let edges = edges(corners);
         let six_volumes = edges.determinant();
         let longest = longest_edge(corners);
-        if !(six_volumes > 6e-12 * longest.powi(3)) {
+        if six_volumes.is_nan() || six_volumes <= 6e-12 * longest.powi(3) {
             return None;
         }
         Some(Self { inverse_edges: edges.inverse(), volume: six_volumes / 6.0 })

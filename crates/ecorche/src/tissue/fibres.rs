@@ -138,7 +138,7 @@ fn solve(mesh: &TetMesh, shapes: &[Shape], held: &[u8], potential: &mut [f64]) -
         if iteration == 0 {
             first = now;
         }
-        if !(now > 1e-26 * first) {
+        if now.is_nan() || now <= 1e-26 * first {
             return if now.is_finite() { Ok(()) } else { Err(FibreError::Degenerate(0)) };
         }
         let keep = if iteration == 0 { 0.0 } else { now / last };

@@ -244,7 +244,7 @@ impl Gradients {
             last = now;
             system.multiply(&self.direction, &mut self.product);
             let curvature = dot(&self.direction, &self.product);
-            if !(curvature > 0.0) {
+            if curvature.is_nan() || curvature <= 0.0 {
                 return Err(SolveError::NotDefinite);
             }
             let length = now / curvature;

@@ -471,7 +471,7 @@ impl Simulation {
         fragile.contains(&true)
             && (0..self.model.tets.len()).any(|t| {
                 fragile[self.model.tissue_of[t] as usize]
-                    && !(super::element::volume(self.model.corners(t, positions)) > 0.0)
+                    && super::element::volume(self.model.corners(t, positions)) <= 0.0
             })
     }
 

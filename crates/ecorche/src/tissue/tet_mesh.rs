@@ -59,7 +59,7 @@ impl TetMesh {
             let corners = self.corners(t);
             let v = volume(corners);
             q.smallest_volume = q.smallest_volume.min(v);
-            q.inverted += usize::from(!(v > 0.0));
+            q.inverted += usize::from(v.is_nan() || v <= 0.0);
             for angle in dihedral_angles(corners) {
                 q.smallest_dihedral = q.smallest_dihedral.min(angle.to_degrees());
                 q.largest_dihedral = q.largest_dihedral.max(angle.to_degrees());

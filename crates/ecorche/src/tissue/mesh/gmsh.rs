@@ -36,7 +36,7 @@ pub fn read(text: &str) -> Result<TetMesh, ReadError> {
                 let (n, l) = row("format")?;
                 let format = numbers::<f64>(n, l)?;
                 version = format.first().copied().unwrap_or(0.0);
-                if format.get(1) != Some(&0.0) || !(version >= 2.0 && version < 5.0) {
+                if format.get(1) != Some(&0.0) || !(2.0..5.0).contains(&version) {
                     return Err(bad(n, "only text files of version 2 or 4 are read"));
                 }
             }

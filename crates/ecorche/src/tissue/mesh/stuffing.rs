@@ -103,7 +103,7 @@ pub fn stuff(
 ) -> Result<TetMesh, MeshError> {
     let size = (high - low) / edge + DVec3::splat(6.0);
     let points = 2.0 * size.x * size.y * size.z;
-    if !(points < MOST_POINTS) {
+    if points.is_nan() || points >= MOST_POINTS {
         let least = edge * (points / MOST_POINTS).cbrt();
         return Err(MeshError::TooFine { edge, points, least });
     }

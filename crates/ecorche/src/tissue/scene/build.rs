@@ -166,10 +166,10 @@ pub(super) fn build(source: &Source, file: &SceneFile) -> Result<Scene, SceneErr
 fn check_run(source: &Source, file: &SceneFile) -> Result<(), SceneError> {
     let run = &file.run;
     let wrong = |what: &str| Err(source.error(None, format!("[run]: {what}")));
-    if !(run.fps > 0.0) {
+    if run.fps <= 0.0 {
         return wrong("fps must be above 0");
     }
-    if !(run.seconds >= 0.0) || run.seconds * run.fps > 1e6 {
+    if run.seconds < 0.0 || run.seconds * run.fps > 1e6 {
         return wrong("seconds must be at least 0 and give at most a million frames");
     }
     if !(1..=1000).contains(&run.substeps) {
@@ -178,8 +178,7 @@ fn check_run(source: &Source, file: &SceneFile) -> Result<(), SceneError> {
     if run.halvings > 16 {
         return wrong("halvings must be at most 16");
     }
-    if run.mass_damping < 0.0 || run.stiffness_damping < 0.0 || run.rest_blend < 0.0 || !(run.tolerance > 0.0)
-    {
+    if run.mass_damping < 0.0 || run.stiffness_damping < 0.0 || run.rest_blend < 0.0 || run.tolerance <= 0.0 {
         return wrong("damping and rest_blend must not be negative, tolerance must be above 0");
     }
     Ok(())
@@ -319,7 +318,7 @@ impl Builder<'_> {
         let wrong = |what: &str| {
             Err(self.source.error(at(given), format!("material \"{}\": {what}", name.get_ref())))
         };
-        if !(m.young > 0.0) || !(m.density > 0.0) {
+        if m.young <= 0.0 || m.density <= 0.0 {
             return wrong("young and density must be above 0");
         }
         if !(0.0..0.5).contains(&m.poisson) {
@@ -575,7 +574,7 @@ impl Builder<'_> {
             return Err(fail("no node lies in the region; enlarge radius"));
         }
         let stiffness = h.stiffness.unwrap_or(100.0);
-        if !(stiffness > 0.0) {
+        if stiffness <= 0.0 {
             return Err(fail("stiffness must be above 0, in newtons per metre"));
         }
         let bone = match &h.bone {
@@ -691,7 +690,7 @@ fn contacts(
     let Some(given) = &file.contact else { return Ok(contacts) };
     let c = given.get_ref();
     let unit = file.unit.metres();
-    if !(c.modulus > 0.0) || c.friction < 0.0 || c.thickness < 0.0 {
+    if c.modulus <= 0.0 || c.friction < 0.0 || c.thickness < 0.0 {
         return Err(
             source.error(at(given), "[contact]: modulus must be above 0, friction and thickness not below")
         );

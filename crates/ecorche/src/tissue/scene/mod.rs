@@ -362,7 +362,9 @@ fn not_finite(line: &str) -> bool {
             None => bare.push(c),
         }
     }
-    let value = bare.split_once('=').map_or("", |(_, v)| v);
+    // Inside an array that goes over several lines there is no key; a table's header has no comma.
+    let header = bare.trim_start().starts_with('[') && !bare.contains(',');
+    let value = bare.split_once('=').map_or(if header { "" } else { &bare }, |(_, v)| v);
     value.split(|c: char| !c.is_ascii_alphanumeric()).any(|w| w == "nan" || w == "inf")
 }
 
