@@ -3,7 +3,7 @@
     check_blender.py NAME
 
 NAME.pc2 (or NAME.MESH.pc2 for several meshes) is the reference. Checked, where they exist:
-the PC2 and MDD files through a Mesh Cache modifier on the rest mesh NAME.obj, the USD file
+the PC2 and MDD files through a Mesh Cache modifier on the rest mesh NAME.rest.obj, the USD file
 NAME.usda and the glTF file NAME.glb, each imported as a user would.
 
 Needs the Python package bpy (some 370 MB, so this runs by hand and not with the tests) and numpy.
@@ -122,8 +122,14 @@ def import_usd(path):
     bpy.ops.wm.usd_import(filepath=path, set_frame_range=True, merge_parent_xform=False)
 
 
-def import_gltf(path):
-    bpy.ops.import_scene.gltf(filepath=path, merge_vertices=False)
+def import_gltf_at(fps):
+    """glTF keys are in seconds: the scene's rate decides which frame shows them."""
+
+    def import_gltf(path):
+        bpy.context.scene.render.fps = round(fps)
+        bpy.ops.import_scene.gltf(filepath=path, merge_vertices=False)
+
+    return import_gltf
 
 
 def main():
@@ -138,7 +144,7 @@ def main():
     references = {label: read_pc2(file) for label, file in caches.items()}
     comparison = Comparison(arguments.tolerance)
     tried = []
-    obj = beside(".obj")
+    obj = beside(".rest.obj")
     for label, cache in caches.items():
         for file, cache_format in ((cache, "PC2"), (cache.with_suffix(".mdd"), "MDD")):
             if obj.exists() and file.exists():
@@ -148,8 +154,7 @@ def main():
         check_import(comparison, beside(".usda"), references, import_usd, int(first_frame(beside(".usda"))))
         tried.append(beside(".usda").name)
     if beside(".glb").exists():
-        bpy.context.scene.render.fps = round(arguments.fps)
-        check_import(comparison, beside(".glb"), references, import_gltf, 0)
+        check_import(comparison, beside(".glb"), references, import_gltf_at(arguments.fps), 0)
         tried.append(beside(".glb").name)
     for failure in comparison.failures[:20]:
         print("failed:", failure, file=sys.stderr)
