@@ -9,6 +9,7 @@ use ecorche::character::{Character, Clip, read};
 use ecorche::samples;
 use ecorche::skinning::heat_weights::{self, HeatSettings};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Loads `source`, a path or `sample:NAME`.
 pub fn load(source: &str) -> Result<Character, Failure> {
@@ -18,8 +19,8 @@ pub fn load(source: &str) -> Result<Character, Failure> {
     }
 }
 
-/// Loads a character, warns of repairs, joins its motion and makes weights as asked.
-pub fn load_rigged(rig: &Rig, console: &Console) -> Result<Character, Failure> {
+/// Loads a character that has a mesh, warns of repairs, joins its motion and makes weights as asked.
+pub fn load_rigged(rig: &Rig, console: &Console) -> Result<Arc<Character>, Failure> {
     let mut character = load(&rig.file)?;
     console.warn_of_repairs(&rig.file, &character.repairs);
     if let Some(file) = &rig.motion {
@@ -49,7 +50,8 @@ pub fn load_rigged(rig: &Rig, console: &Console) -> Result<Character, Failure> {
         console.note(&format!("{}: weights by heat diffusion for {} meshes", rig.file, weightless.len()));
         console.warn_of_repairs(&rig.file, &repairs);
     }
-    Ok(character)
+    need_mesh(&character, &rig.file)?;
+    Ok(Arc::new(character))
 }
 
 /// The clips asked for; the first when none is; the rest pose for a character without any.
@@ -91,7 +93,7 @@ fn find_clip<'a>(character: &'a Character, name: &str, file: &str) -> Result<&'a
 }
 
 /// Refuses a character without a mesh.
-pub fn need_mesh(character: &Character, file: &str) -> Result<(), Failure> {
+fn need_mesh(character: &Character, file: &str) -> Result<(), Failure> {
     if character.meshes.iter().all(|m| m.positions.is_empty()) {
         let problem = "holds no mesh, only joints and clips; use it as --motion of a character that has one";
         return Err(format!("{file}: {problem}").into());

@@ -4,17 +4,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Modules of the crate in the order of the pipeline; each may use those before it and itself.
-const ORDER: [&str; 13] = [
+const ORDER: [&str; 16] = [
     "math",
     "cache",
     "geom",
     "character",
+    "sampling",
     "skinning",
-    "tissue",
     "frame",
     "deform",
     "output",
+    "tissue",
     "measure",
+    "inspect",
+    "portrait",
     "samples",
     "bake",
     "lib",

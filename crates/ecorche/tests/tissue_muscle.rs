@@ -41,7 +41,7 @@ fn build(pull: Option<f64>) -> Spindle {
     let mut tissue_of = Vec::new();
     for t in 0..mesh.tets.len() {
         let x = mesh.corners(t).iter().map(|p| p.x).sum::<f64>() / 4.0;
-        tissue_of.push(u32::from(x < 0.15 * LENGTH || x > 0.85 * LENGTH));
+        tissue_of.push(u32::from(!(0.15 * LENGTH..=0.85 * LENGTH).contains(&x)));
     }
     let local =
         field.direction.iter().map(|&fibre| Local { fibre, activation: 0.0, stiffness: 1.0 }).collect();

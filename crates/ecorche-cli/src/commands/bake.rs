@@ -9,7 +9,6 @@ use ecorche::output::{Format, obj, with_label};
 use ecorche::sampling::Plan;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Set when the user interrupts; the bake then cleans up after itself.
@@ -19,8 +18,6 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
     let format = Format::of(&arguments.output)?;
     let character = source::load_rigged(&arguments.rig, console)?;
-    source::need_mesh(&character, &arguments.rig.file)?;
-    let character = Arc::new(character);
     let clips = source::choose_clips(&character, &arguments.sampling, &arguments.rig.file, console)?;
     let sampling = arguments.sampling.resolve();
     let plans = clips.iter().map(|clip| Plan::new(*clip, &sampling)).collect::<Result<Vec<_>, _>>()?;

@@ -8,7 +8,6 @@ use ecorche::deform::Body;
 use ecorche::measure::{ClipFigures, Judge, Limits, Subject, figure, judge_clip, table};
 use ecorche::output::plot::{Axis, Plot, Series};
 use ecorche::sampling::Plan;
-use std::sync::Arc;
 
 /// Measured clips: name, then a method and its figures each.
 pub type Measured = Vec<(String, Vec<(String, ClipFigures)>)>;
@@ -24,8 +23,6 @@ pub fn run(arguments: &Measure, console: &Console) -> Result<Outcome, Failure> {
         );
     }
     let character = source::load_rigged(&arguments.rig, console)?;
-    source::need_mesh(&character, &arguments.rig.file)?;
-    let character = Arc::new(character);
     let clips = source::choose_clips(&character, &arguments.sampling, &arguments.rig.file, console)?;
     let sampling = arguments.sampling.resolve();
     let plans = clips.iter().map(|clip| Plan::new(*clip, &sampling)).collect::<Result<Vec<_>, _>>()?;

@@ -11,13 +11,10 @@ use ecorche::output::{Picture, file, legend::Legend, picture};
 use ecorche::portrait::{Look, draw_frames};
 use ecorche::sampling::{Plan, Sampling};
 use ecorche::skinning::Method;
-use std::sync::Arc;
 
 /// Draws what was asked for.
 pub fn run(arguments: &Render, console: &Console) -> Result<Outcome, Failure> {
     let character = source::load_rigged(&arguments.rig, console)?;
-    source::need_mesh(&character, &arguments.rig.file)?;
-    let character = Arc::new(character);
     let methods: Vec<Method> =
         if arguments.compare.is_empty() { vec![arguments.method] } else { arguments.compare.clone() };
     let still =

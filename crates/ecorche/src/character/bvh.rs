@@ -34,12 +34,6 @@ const DEFAULT_FPS: f64 = 30.0;
 /// 0.0083333 for 1/120. The 29.97 of television is 0.001 away from 30.
 const WHOLE_RATE: f64 = 2e-4;
 
-/// Reads the file at `path`.
-pub fn read(path: &Path) -> Result<RawCharacter, ReadError> {
-    let bytes = std::fs::read(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
-    read_bytes(&bytes, path.parent(), path)
-}
-
 /// Reads a whole file held in memory. BVH needs no other files, so `_base_dir` is not looked at.
 pub fn read_bytes(
     bytes: &[u8],

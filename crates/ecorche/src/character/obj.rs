@@ -12,18 +12,10 @@ use super::raw::{RawCharacter, RawMesh, RawNode};
 use super::{ReadError, Repair};
 use glam::{Vec2, Vec3};
 use std::collections::BTreeMap;
-use std::io::BufRead;
 use std::path::Path;
 
 /// An index that cannot be resolved; the check drops the face.
 const NOWHERE: u32 = u32::MAX;
-
-/// Reads the file at `path`, a line at a time.
-pub fn read(path: &Path) -> Result<RawCharacter, ReadError> {
-    let io = |source| ReadError::Io { path: path.to_owned(), source };
-    let file = std::fs::File::open(path).map_err(io)?;
-    read_lines(std::io::BufReader::new(file), path)
-}
 
 /// Reads a whole file held in memory. Material libraries are not opened, so `_base_dir` is not looked at.
 pub fn read_bytes(
@@ -31,30 +23,25 @@ pub fn read_bytes(
     _base_dir: Option<&Path>,
     path_for_errors: &Path,
 ) -> Result<RawCharacter, ReadError> {
-    read_lines(bytes, path_for_errors)
-}
-
-fn read_lines(mut input: impl BufRead, path: &Path) -> Result<RawCharacter, ReadError> {
+    let path = path_for_errors;
     let mut content = Content::default();
-    let (mut bytes, mut statement) = (Vec::new(), String::new());
-    loop {
-        bytes.clear();
-        let count = input
-            .read_until(b'\n', &mut bytes)
-            .map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
-        let line = String::from_utf8_lossy(&bytes);
+    let mut statement = String::new();
+    for line in bytes.split(|&b| b == b'\n') {
+        let line = String::from_utf8_lossy(line);
         let line = line.trim_end();
-        statement.push_str(line.strip_suffix('\\').unwrap_or(line));
-        if count > 0 && line.ends_with('\\') {
-            statement.push(' ');
-            continue;
-        }
-        content.take(&statement);
-        statement.clear();
-        if count == 0 {
-            break;
+        match line.strip_suffix('\\') {
+            Some(begun) => {
+                statement.push_str(begun);
+                statement.push(' ');
+            }
+            None => {
+                statement.push_str(line);
+                content.take(&statement);
+                statement.clear();
+            }
         }
     }
+    content.take(&statement);
     if content.positions.is_empty() {
         return Err(ReadError::Malformed {
             path: path.to_owned(),

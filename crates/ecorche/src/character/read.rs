@@ -1,20 +1,25 @@
 //! The one door for files: picks the reader by ending, checks what it found.
 
 use super::check::check;
+use super::raw::RawCharacter;
 use super::{Character, ReadError, bvh, dae, fbx, gltf, obj, usd};
 use std::path::Path;
+
+/// A reader takes the file's bytes, the folder of files it refers to, and the name for messages.
+type Reader = fn(&[u8], Option<&Path>, &Path) -> Result<RawCharacter, ReadError>;
 
 /// Reads a character from `path`, whose ending chooses the format, and checks it.
 pub fn read(path: &Path) -> Result<Character, ReadError> {
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
-    let reader = match ending.as_str() {
-        "glb" | "gltf" => gltf::read,
-        "fbx" => fbx::read,
-        "dae" => dae::read,
-        "obj" => obj::read,
-        "bvh" => bvh::read,
-        "usd" | "usda" | "usdc" | "usdz" => usd::read,
+    let reader: Reader = match ending.as_str() {
+        "glb" | "gltf" => gltf::read_bytes,
+        "fbx" => fbx::read_bytes,
+        "dae" => dae::read_bytes,
+        "obj" => obj::read_bytes,
+        "bvh" => bvh::read_bytes,
+        "usd" | "usda" | "usdc" | "usdz" => usd::read_bytes,
         _ => return Err(ReadError::UnknownFormat { path: path.to_owned() }),
     };
-    check(path, reader(path)?)
+    let bytes = std::fs::read(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
+    check(path, reader(&bytes, path.parent(), path)?)
 }

@@ -19,12 +19,6 @@ use std::path::Path;
 /// Elements and texts of one file; a character of a million vertices has some tens of thousands.
 const MOST_ELEMENTS: u32 = 20_000_000;
 
-/// Reads a COLLADA file.
-pub fn read(path: &Path) -> Result<RawCharacter, ReadError> {
-    let bytes = std::fs::read(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
-    read_bytes(&bytes, path.parent(), path)
-}
-
 /// Reads a COLLADA file from memory; `path` stands in messages. Nothing outside the file is read,
 /// so the folder plays no part.
 pub fn read_bytes(bytes: &[u8], _base_dir: Option<&Path>, path: &Path) -> Result<RawCharacter, ReadError> {

@@ -27,12 +27,6 @@ const MEMORY_FLOOR: usize = 256 << 20;
 /// hostile compressed array can expand to.
 const MEMORY_PER_BYTE: usize = 64;
 
-/// Reads the file at `path`.
-pub fn read(path: &Path) -> Result<RawCharacter, ReadError> {
-    let bytes = std::fs::read(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
-    read_bytes(&bytes, path.parent(), path)
-}
-
 /// Reads a whole file held in memory. FBX needs no other files, so `_base_dir` is not looked at.
 pub fn read_bytes(
     bytes: &[u8],

@@ -49,12 +49,6 @@ const KNOWN: [&str; 4] = [
     "KHR_draco_mesh_compression",
 ];
 
-/// Reads a `.gltf` or `.glb` file.
-pub fn read(path: &Path) -> Result<RawCharacter, ReadError> {
-    let bytes = std::fs::read(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
-    read_bytes(&bytes, Some(path.parent().unwrap_or(Path::new(""))), path)
-}
-
 /// Reads the content of a `.gltf` or `.glb` file. Buffers in other files are looked for in
 /// `base_dir`; `path_for_errors` is what messages call the file.
 pub fn read_bytes(

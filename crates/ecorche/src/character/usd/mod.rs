@@ -25,12 +25,6 @@ mod scene;
 mod skeleton;
 mod xform;
 
-/// Reads a USD file and the layers it refers to.
-pub fn read(path: &Path) -> Result<RawCharacter, ReadError> {
-    let bytes = std::fs::read(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
-    read_bytes(&bytes, path.parent(), path)
-}
-
 /// Reads a USD file from memory. Without `base_dir` the layers it refers to are left out; `path`
 /// stands in messages.
 pub fn read_bytes(bytes: &[u8], base_dir: Option<&Path>, path: &Path) -> Result<RawCharacter, ReadError> {

@@ -123,7 +123,7 @@ fn other_layers_come_from_the_package_or_the_folder() {
     for (name, content) in [("root.usda", &root[..]), ("over.usda", over), ("parts/b.usda", b)] {
         std::fs::write(folder.path().join(name), content).unwrap();
     }
-    let from_folder = read(&folder.path().join("root.usda")).unwrap();
+    let from_folder = read_bytes(root, Some(folder.path()), Path::new("root.usda")).unwrap();
     assert_eq!(format!("{from_folder:?}"), format!("{from_package:?}"));
 
     let alone = read_arm(root);

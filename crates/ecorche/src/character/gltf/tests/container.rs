@@ -37,16 +37,16 @@ fn a_buffer_file_is_found_beside_the_gltf() {
     json["buffers"] = json!([{"byteLength": 36, "uri": "my%20mesh.bin"}]);
     let path = folder.path().join("a.gltf");
     std::fs::write(&path, json.to_string()).unwrap();
-    assert_eq!(crate::character::gltf::read(&path).unwrap().meshes[0].positions.len(), 3);
+    assert_eq!(crate::character::read(&path).unwrap().meshes[0].positions.len(), 3);
 
     json["buffers"][0]["uri"] = json!("gone.bin");
     std::fs::write(&path, json.to_string()).unwrap();
-    let error = crate::character::gltf::read(&path).unwrap_err();
+    let error = crate::character::read(&path).unwrap_err();
     assert!(matches!(&error, ReadError::Io { path, .. } if path.ends_with("gone.bin")), "{error}");
 
     json["buffers"][0]["uri"] = json!("../my mesh.bin");
     std::fs::write(&path, json.to_string()).unwrap();
-    let error = crate::character::gltf::read(&path).unwrap_err().to_string();
+    let error = crate::character::read(&path).unwrap_err().to_string();
     assert!(error.contains("not inside the file's folder"), "{error}");
 }
 
