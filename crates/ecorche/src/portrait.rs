@@ -23,13 +23,18 @@ pub struct Look {
     pub wire: bool,
     /// A skeleton joint to stay close to.
     pub focus: Option<usize>,
+    /// Whether the camera goes along with a character that travels, which keeps it large on a contact sheet.
+    pub follow: bool,
 }
 
 impl Default for Look {
     fn default() -> Self {
-        Self { view: View::Auto, width: 900, height: 900, wire: false, focus: None }
+        Self { view: View::Auto, width: 900, height: 900, wire: false, focus: None, follow: true }
     }
 }
+
+/// A character that gets farther than this share of its size is followed.
+const TRAVEL: f32 = 0.5;
 
 /// A camera and ground chosen for a set of frames.
 #[derive(Clone, Debug)]
@@ -40,19 +45,30 @@ pub struct Portrait<'a> {
     camera: Camera,
     ground: f32,
     focus_radius: f32,
+    follows: bool,
     wires: Vec<Vec<[u32; 2]>>,
 }
 
 impl<'a> Portrait<'a> {
-    /// Places the camera so that all `frames` fit.
-    pub fn new(character: &'a Character, look: Look, frames: &[&Frame]) -> Self {
+    /// Places the camera so that all `frames`, each with its pose, fit.
+    pub fn new(character: &'a Character, look: Look, frames: &[(&Frame, &Pose)]) -> Self {
         let framing = Framing {
             view: look.view,
             aspect: look.width as f32 / look.height.max(1) as f32,
             ..Framing::default()
         };
-        let meshes = frames.iter().flat_map(|f| &f.meshes).map(|m| m.positions.as_slice());
-        let wires = if look.wire { character.meshes.iter().map(polygon_edges).collect() } else { Vec::new() };
+        let places: Vec<Vec3> = frames.iter().map(|(_, pose)| place(character, pose)).collect();
+        let (low, high) = crate::geom::mesh::bounds(&places);
+        let follows = look.follow && low.distance(high) > TRAVEL * character.size();
+        let shifted: Vec<Vec<Vec3>> = frames
+            .iter()
+            .zip(&places)
+            .flat_map(|((frame, _), &place)| {
+                let shift = if follows { place } else { Vec3::ZERO };
+                frame.meshes.iter().map(move |m| m.positions.iter().map(|&p| p - shift).collect())
+            })
+            .collect();
+        let meshes = shifted.iter().map(Vec::as_slice);
         Self {
             character,
             look,
@@ -60,7 +76,8 @@ impl<'a> Portrait<'a> {
             camera: framing.camera(meshes.clone()),
             ground: ground_height(meshes),
             focus_radius: look.focus.map_or(0.0, |joint| reach_of(character, joint)),
-            wires,
+            follows,
+            wires: if look.wire { character.meshes.iter().map(polygon_edges).collect() } else { Vec::new() },
         }
     }
 
@@ -87,6 +104,10 @@ impl<'a> Portrait<'a> {
             Some(joint) => {
                 let at: Vec3 = pose.world(&self.character.skeleton)[joint].translation.into();
                 self.framing.focus(at, self.focus_radius)
+            }
+            None if self.follows => {
+                let shift = place(self.character, pose);
+                Camera { eye: self.camera.eye + shift, target: self.camera.target + shift, ..self.camera }
             }
             None => self.camera,
         };
@@ -133,7 +154,7 @@ pub fn draw_frames(
         let high = quantities.iter().map(|q| q.range[1]).fold(f32::MIN, f32::max);
         quantities.iter_mut().for_each(|q| q.range[1] = high);
     }
-    let all: Vec<&Frame> = shown.iter().flatten().map(|s| &s.frame).collect();
+    let all: Vec<(&Frame, &Pose)> = shown.iter().flatten().map(|s| (&s.frame, &s.pose)).collect();
     let portrait = Portrait::new(character, look, &all);
     let mut pictures = Vec::new();
     for (i, row) in shown.iter().enumerate() {
@@ -165,6 +186,13 @@ fn polygon_edges(mesh: &crate::character::Mesh) -> Vec<[u32; 2]> {
     edges.sort_unstable();
     edges.dedup();
     edges
+}
+
+/// Where on the ground the character is: the middle of its joints.
+fn place(character: &Character, pose: &Pose) -> Vec3 {
+    let world = pose.world(&character.skeleton);
+    let sum: Vec3 = world.iter().map(|w| Vec3::from(w.translation) * Vec3::new(1.0, 0.0, 1.0)).sum();
+    sum / world.len().max(1) as f32
 }
 
 /// How much around a joint a close-up shows: its longest bone, and never less than a twentieth of the character.

@@ -45,7 +45,8 @@ pub fn run(arguments: &Render, console: &Console) -> Result<Outcome, Failure> {
         .as_deref()
         .map(|name| find_joint(&character, name, &arguments.rig.file))
         .transpose()?;
-    let look = Look { view: arguments.view, width, height, wire: arguments.wire, focus };
+    let look =
+        Look { view: arguments.view, width, height, wire: arguments.wire, focus, follow: !arguments.animate };
     let bar = console.progress("drawing", panels);
     let (pictures, legend) =
         draw_frames(&bodies, &plan, &numbers, look, arguments.show.as_deref(), || bar.inc(1))?;

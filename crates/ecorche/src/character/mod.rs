@@ -22,7 +22,7 @@ pub mod motion;
 pub mod obj;
 pub mod pose;
 pub mod raw;
-pub mod read;
+mod read;
 pub mod skeleton;
 pub mod skin;
 mod transform_keys;

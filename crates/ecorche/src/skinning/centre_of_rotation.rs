@@ -9,12 +9,12 @@
 //! | symbol | variable | meaning |
 //! |---|---|---|
 //! | s(w_p, w_v) | `similarity` | sum over joint pairs j, k of w_pj w_pk w_vj w_vk exp(-(w_pj w_vk - w_pk w_vj)^2 / sigma^2) |
-//! | sigma | [`SIGMA`] | how different weights may be and still count; weights have no unit, so neither has it |
+//! | sigma | `SIGMA` | how different weights may be and still count; weights have no unit, so neither has it |
 //! | p* | centre | sum over triangles of s * area * centroid, divided by the sum of s * area |
 //!
 //! Differs in: instead of clustering vertices and skipping far triangles, the sum is taken pair by
 //! pair of joints (it separates) over the triangles that both joints hold, gathered into cells of
-//! equal weights ([`CELLS`] per axis, each kept with its mean weights and centroid). Cost is then
+//! equal weights (`CELLS` per axis, each kept with its mean weights and centroid). Cost is then
 //! bounded however dense the weights are. Joint scale and shear, which the paper leaves out, are
 //! handled as under dual quaternions: the blended stretch comes before the rotation about the centre.
 

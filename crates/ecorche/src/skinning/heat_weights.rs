@@ -20,7 +20,7 @@
 //! - if no component sees a bone (open or inside-out meshes), the nearest bone counts, seen or not.
 //!
 //! A joint owns the segments to its children. One without children goes on in its parent's direction,
-//! through [`LEAF_DEPTH`] of what is left to the surface; beside siblings at its parent's own place it
+//! through `LEAF_DEPTH` of what is left to the surface; beside siblings at its parent's own place it
 //! has no direction and is a point. A joint whose children are all at its own place has no bone: they
 //! have. Nor has a root outside of the skin (a master control on the floor), nor a child of such a root
 //! that is outside too.

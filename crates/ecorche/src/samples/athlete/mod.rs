@@ -18,7 +18,7 @@
 //! 4. **Bones** ([`skeleton::rig`]): from landmark to landmark, VRM names, Z towards flexion.
 //! 5. **Weights**: each vertex goes to the nearest bone among those of its part; then the shares are spread
 //!    along the skin ([`weights`](super::weights)). The right side copies the left.
-//! 6. **Clips** ([`clips::athlete`](super::clips::athlete)): joint angles over time in anatomical degrees;
+//! 6. **Clips** ([`super::clips::athlete`]): joint angles over time in anatomical degrees;
 //!    planted feet are solved from the hips.
 //!
 //! Look at every step from all sides, and compare the girths with the table in the tests.
