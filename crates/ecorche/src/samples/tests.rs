@@ -221,6 +221,48 @@ fn joints_stay_within_human_ranges() {
     }
 }
 
+/// Direction of the bone from `joint` to `child` as seen from `trunk`, turned back to the rest pose's axes.
+fn direction_from(character: &Character, pose: &Pose, trunk: &str, joint: &str, child: &str) -> Vec3 {
+    let find = |name: &str| character.skeleton.find(name).unwrap();
+    let world = pose.world(&character.skeleton);
+    let rest = Pose::rest(character).world(&character.skeleton);
+    let bone = world[find(child)].translation - world[find(joint)].translation;
+    let trunk = find(trunk);
+    let in_trunk = world[trunk].matrix3.inverse() * bone;
+    Vec3::from(rest[trunk].matrix3 * in_trunk).normalize()
+}
+
+#[test]
+fn hips_and_shoulders_stay_within_human_ranges() {
+    let character = athlete();
+    for clip in &character.clips {
+        for frame in 0..clip.frame_count(30.0) {
+            let pose = pose_at(character, &clip.name, clip.frame_time(frame, 30.0));
+            for (side, outward) in [("left", 1.0), ("right", -1.0)] {
+                let bone = |trunk, joint: &str, child: &str| {
+                    direction_from(
+                        character,
+                        &pose,
+                        trunk,
+                        &format!("{side}{joint}"),
+                        &format!("{side}{child}"),
+                    )
+                };
+                let thigh = bone("hips", "UpperLeg", "LowerLeg");
+                let flexion = thigh.z.atan2(-thigh.y).to_degrees();
+                let abduction = (outward * thigh.x).asin().to_degrees();
+                assert!((-30.0..125.0).contains(&flexion), "{} frame {frame}: hip {flexion}", clip.name);
+                assert!((-25.0..45.0).contains(&abduction), "{} frame {frame}: hip {abduction}", clip.name);
+                let arm = bone("upperChest", "UpperArm", "LowerArm");
+                let backward = (-arm.z).asin().to_degrees();
+                let across = (-outward * arm.x).asin().to_degrees();
+                assert!(backward < 65.0, "{} frame {frame}: arm {backward} degrees behind", clip.name);
+                assert!(across < 50.0, "{} frame {frame}: arm {across} degrees across", clip.name);
+            }
+        }
+    }
+}
+
 #[test]
 fn the_squat_is_deep_and_the_curl_is_full() {
     let character = athlete();
