@@ -29,12 +29,12 @@ fn cases() -> Vec<Case> {
         case(Box::new(Ricci { exponent: 8.0 }), true, true, root),
         case(Box::new(CleanUnion { bounded: true }), true, true, 1.0),
         case(Box::new(CleanUnion { bounded: false }), true, true, root),
-        case(Box::new(Blend::default()), true, true, 1.0),
+        case(Box::<Blend>::default(), true, true, 1.0),
         case(Box::new(Blend::GRADIENT), true, true, root),
-        case(Box::new(Bulge::default()), true, false, 1.0),
-        case(Box::new(Contact::default()), true, false, 1.0),
+        case(Box::<Bulge>::default(), true, false, 1.0),
+        case(Box::<Contact>::default(), true, false, 1.0),
         case(Box::new(Contact { exponent: 2.5 }), true, false, 1.0),
-        case(Box::new(Detail::default()), false, true, 1.0),
+        case(Box::<Detail>::default(), false, true, 1.0),
     ]
 }
 
