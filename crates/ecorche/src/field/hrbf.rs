@@ -21,6 +21,7 @@
 //! Differs in: solved in limb radii; samples that coincide are an error instead of a singular matrix.
 
 use super::{Falloff, Field, Sample, Support};
+use crate::geom::poisson_disk::SurfacePoint;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::lu::partial_pivoting::{factor, solve};
 use faer::{Conj, MatMut, MatRef, Par};
@@ -33,6 +34,12 @@ pub struct SurfaceSample {
     pub position: Vec3,
     /// Outward; its length does not matter, but it has one.
     pub normal: Vec3,
+}
+
+impl From<SurfacePoint> for SurfaceSample {
+    fn from(point: SurfacePoint) -> Self {
+        Self { position: point.position, normal: point.normal }
+    }
 }
 
 /// Why no surface goes through the samples.
@@ -307,6 +314,8 @@ pub struct CompactHrbf {
 impl CompactHrbf {
     /// `radius`: where the field ends, metres, above zero; see [`support_radius`].
     pub fn new(hrbf: Hrbf, radius: f32) -> Self {
+        // A radius of zero or NaN makes a field of nothing but its inside instead of NaNs.
+        let radius = radius.max(f32::MIN_POSITIVE);
         let (low, high) = hrbf.bounds();
         let margin = SUPPORT_MARGIN * radius;
         let support = Support { low: low - margin, high: high + margin };

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::field::conformance::{capsule_samples, golden, numbers, vectors};
+use crate::geom::TriMesh;
+use crate::geom::poisson_disk::{Settings, scatter};
 
 fn golden_samples(section: &str) -> (Vec<DVec3>, Vec<DVec3>) {
     let golden = golden();
@@ -70,6 +72,42 @@ fn passes_through_its_samples() {
 }
 
 #[test]
+fn points_scattered_over_a_mesh_bring_its_shape_back() {
+    // A fine octahedron blown up to a ball of radius 0.1 m, 50 samples.
+    let mut mesh = TriMesh::default();
+    let n = 12i32;
+    for sides in 0..8 {
+        let side = |bit: i32| if sides >> bit & 1 == 1 { -1.0f32 } else { 1.0 };
+        let turned = (0..3).map(side).product::<f32>() < 0.0;
+        let mut corner = |i: i32, j: i32| {
+            let flat = Vec3::new(i as f32 * side(0), j as f32 * side(1), (n - i - j) as f32 * side(2));
+            mesh.positions.push(0.1 * flat.normalize());
+            mesh.positions.len() as u32 - 1
+        };
+        for i in 0..n {
+            for j in 0..n - i {
+                let mut triangles = vec![[corner(i, j), corner(i + 1, j), corner(i, j + 1)]];
+                if j + 1 < n - i {
+                    triangles.push([corner(i + 1, j), corner(i + 1, j + 1), corner(i, j + 1)]);
+                }
+                for [a, b, c] in triangles {
+                    mesh.triangles.push(if turned { [a, c, b] } else { [a, b, c] });
+                }
+            }
+        }
+    }
+    let normals: Vec<Vec3> = mesh.positions.iter().map(|p| p.normalize()).collect();
+    let points = scatter(&mesh, &normals, &Settings { count: 50, seed: 5 });
+    let samples: Vec<SurfaceSample> = points.into_iter().map(SurfaceSample::from).collect();
+    let hrbf = fit(&samples, 0.1).unwrap();
+    for position in &mesh.positions {
+        let (d, gradient) = hrbf.distance(*position);
+        assert!(d.abs() < 0.02 * 0.1, "{d} m off the ball");
+        assert!(gradient.normalize().dot(position.normalize()) > 0.995);
+    }
+}
+
+#[test]
 fn the_unit_of_length_does_not_matter() {
     let metres = capsule_samples(|p| p);
     let hrbf = fit(&metres, 0.05).unwrap();
@@ -113,6 +151,18 @@ fn each_error_says_what_is_wrong() {
     assert_eq!(fit(&bad, 0.05).unwrap_err(), FitError::BadSample(7));
     bad[7] = SurfaceSample { position: Vec3::NAN, ..good[7] };
     assert_eq!(fit(&bad, 0.05).unwrap_err(), FitError::BadSample(7));
+}
+
+#[test]
+fn a_senseless_radius_gives_numbers() {
+    let hrbf = fit(&capsule_samples(|p| p), 0.05).unwrap();
+    for radius in [0.0, -1.0, f32::NAN] {
+        let field = CompactHrbf::new(hrbf.clone(), radius);
+        for x in [0.0, 0.1, 0.24, 0.25] {
+            let sample = field.sample(Vec3::X * x);
+            assert!(sample.value.is_finite() && sample.gradient.is_finite(), "radius {radius}: {sample:?}");
+        }
+    }
 }
 
 #[test]

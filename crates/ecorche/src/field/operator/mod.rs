@@ -12,6 +12,8 @@
 //! | [`Bulge`] | `tan theta` | contact crease with the flesh pushed up beside it |
 //! | [`Contact`] | contact amount | a wall between two limbs that press on each other |
 //! | [`Detail`] | none | small shapes on a main one |
+//!
+//! [`Table`] holds any of them as numbers, for those that are slow to solve.
 
 pub mod blend;
 pub mod bulge;
@@ -23,6 +25,7 @@ pub mod controller;
 pub mod detail;
 pub mod openable;
 pub mod ricci;
+pub mod table;
 pub mod union;
 
 pub use blend::Blend;
@@ -32,6 +35,7 @@ pub use contact::Contact;
 pub use controller::{Abscissa, Controller, ControllerError, Scale};
 pub use detail::Detail;
 pub use ricci::Ricci;
+pub use table::{Table, TableError, TableSettings};
 pub use union::Union;
 
 use super::Sample;
