@@ -4,10 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Modules of the crate in the order of the pipeline; each may use those before it and itself.
-const ORDER: [&str; 16] = [
+const ORDER: [&str; 14] = [
     "math",
     "cache",
     "geom",
+    "field",
     "character",
     "sampling",
     "skinning",

@@ -5,6 +5,7 @@ pub mod bvh;
 pub mod intersect;
 pub mod laplacian;
 pub mod mesh;
+pub mod poisson_disk;
 pub mod polygonise;
 pub mod remesh;
 pub mod self_contact;

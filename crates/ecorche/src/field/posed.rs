@@ -1,0 +1,75 @@
+//! A field carried along by its bone.
+//!
+//! With `B` the rigid motion from rest and `R` its rotation, `f(x, t) = f(B^-1 x)` and the gradient is
+//! `R grad f(B^-1 x)`.
+
+use super::{Field, Sample, Support};
+use glam::{Affine3A, Vec3};
+
+/// A field in bone (or rest) space seen from the world.
+///
+/// Only rigid motions keep the gradient's length right: a bone with scale must have it removed first.
+#[derive(Clone, Debug)]
+pub struct Posed<F> {
+    field: F,
+    world_from_field: Affine3A,
+    field_from_world: Affine3A,
+}
+
+impl<F: Field> Posed<F> {
+    /// Places the field by a rigid motion.
+    pub fn new(field: F, world_from_field: Affine3A) -> Self {
+        Self { field, world_from_field, field_from_world: world_from_field.inverse() }
+    }
+
+    /// Moves the field elsewhere.
+    pub fn set_motion(&mut self, world_from_field: Affine3A) {
+        self.world_from_field = world_from_field;
+        self.field_from_world = world_from_field.inverse();
+    }
+
+    /// The field in its own space.
+    pub fn field(&self) -> &F {
+        &self.field
+    }
+}
+
+impl<F: Field> Field for Posed<F> {
+    #[inline]
+    fn sample(&self, point: Vec3) -> Sample {
+        let at_rest = self.field.sample(self.field_from_world.transform_point3(point));
+        Sample { value: at_rest.value, gradient: self.world_from_field.transform_vector3(at_rest.gradient) }
+    }
+
+    /// The box around the moved box: wider than needed unless the motion is a shift.
+    fn support(&self) -> Support {
+        let Support { low, high } = self.field.support();
+        let corners = (0..8).map(|i| {
+            let pick = |bit: usize| if i >> bit & 1 == 1 { high[bit] } else { low[bit] };
+            self.world_from_field.transform_point3(Vec3::new(pick(0), pick(1), pick(2)))
+        });
+        let start = Support { low: Vec3::INFINITY, high: Vec3::NEG_INFINITY };
+        corners.fold(start, |s, c| Support { low: s.low.min(c), high: s.high.max(c) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::field::conformance::capsule;
+    use glam::Quat;
+
+    #[test]
+    fn a_field_moved_back_is_where_it_was() {
+        let rest = capsule(|p| p);
+        let motion =
+            Affine3A::from_rotation_translation(Quat::from_rotation_z(1.2), Vec3::new(0.3, 0.1, -0.2));
+        let mut posed = Posed::new(rest.clone(), motion);
+        let point = Vec3::new(0.08, 0.03, 0.0);
+        let moved = posed.sample(motion.transform_point3(point));
+        assert!((moved.value - rest.sample(point).value).abs() < 1e-5);
+        posed.set_motion(Affine3A::IDENTITY);
+        assert_eq!(posed.sample(point), rest.sample(point));
+        assert_eq!(posed.field().support(), rest.support());
+    }
+}
