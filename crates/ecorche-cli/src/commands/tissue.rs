@@ -139,7 +139,7 @@ fn write_log(scene: &Scene, log: &Log, folder: &Path) -> Result<Vec<std::path::P
         written.push(rest);
     }
     let frames = folder.join("frames.json");
-    super::write_json(&frames, &log.records)?;
+    file::write(&frames, serde_json::to_string_pretty(&log.records)?.as_bytes())?;
     written.push(frames);
     Ok(written)
 }

@@ -202,6 +202,7 @@ struct Workspace {
     stiffness: Vec<f64>,
     damping: Vec<f64>,
     system: Vec<f64>,
+    preconditioner: Vec<f64>,
     forces: Vec<DVec3>,
     change: Vec<DVec3>,
     ordered: Vec<DVec3>,
@@ -241,6 +242,7 @@ impl Simulation {
             stiffness: vec![0.0; blocks],
             damping: Vec::new(),
             system: vec![0.0; blocks],
+            preconditioner: Vec::new(),
             forces: zero.clone(),
             change: zero.clone(),
             ordered: zero.clone(),
@@ -262,6 +264,7 @@ impl Simulation {
         let w = &self.work;
         w.assembler.bytes()
             + 8 * (w.stiffness.len()
+                + w.preconditioner.len()
                 + w.damping.len()
                 + w.system.len()
                 + w.factor.as_ref().map_or(0, Factor::len))
@@ -606,7 +609,24 @@ impl Simulation {
             w.ordered.copy_from_slice(&w.product);
         }
         let clock = Instant::now();
-        let done = factor.factorise(&w.assembler.pattern, &w.system);
+        let mut matrix = &w.system;
+        if !w.apart.is_empty() {
+            // What the terms apart add within one body belongs into the preconditioner; only the coupling
+            // between bodies is left to the iterations.
+            w.preconditioner.clone_from(&w.system);
+            for term in &w.apart {
+                for (a, wa) in term.support() {
+                    for (b, wb) in term.support() {
+                        if a <= b && !w.fixed[a as usize] && !w.fixed[b as usize] {
+                            let block = term.stiffness * (wa * wb);
+                            w.assembler.pattern.add(&mut w.preconditioner, a, b, &block);
+                        }
+                    }
+                }
+            }
+            matrix = &w.preconditioner;
+        }
+        let done = factor.factorise(&w.assembler.pattern, matrix);
         report.timings.factorisation += clock.elapsed();
         done.map_err(Failure::Linear)?;
         let clock = Instant::now();
