@@ -53,6 +53,8 @@ pub enum Command {
     Measure(Measure),
     /// List the built-in characters
     Samples(Samples),
+    /// Draw how an operator joins two fields
+    Operator(OperatorArguments),
     /// Join pieces of a bake made with --frames
     Join(Join),
     /// Simulate muscle, tendon and fat with finite elements
@@ -304,6 +306,32 @@ pub struct Samples {
     /// Draw each of them into this folder
     #[arg(long, value_name = "FOLDER")]
     pub pictures: Option<PathBuf>,
+}
+
+/// Draw how an operator joins two fields.
+///
+/// A square for each opening shows the joined value over the two fields, with isolines; the surface, 0.5, is
+/// the bold one. Beside them the controller: the opening over the angle between the fields' gradients.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  ecorche operator bulge
+  ecorche operator blend --controller elbow --openings 0,0.25,1 -o blend.png
+
+Operators: union, ricci, clean-union, clean-open-union, gradient-blend, blend, bulge, contact, detail
+Controllers: elbow, finger, bulge, contact, late-contact")]
+pub struct OperatorArguments {
+    /// The operator
+    pub name: String,
+    /// PNG to write; NAME.png by default
+    #[arg(long, short, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// The controller; the operator's own by default
+    #[arg(long, value_name = "NAME")]
+    pub controller: Option<String>,
+    /// Openings to draw, from 0 to 1
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "0,0.5,1")]
+    pub openings: Vec<f64>,
 }
 
 /// Join pieces of a bake made with --frames.

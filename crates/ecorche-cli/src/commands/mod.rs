@@ -7,6 +7,7 @@ pub mod info;
 pub mod join;
 pub mod man;
 pub mod measure;
+pub mod operator;
 pub mod render;
 pub mod samples;
 pub mod tissue;

@@ -12,6 +12,7 @@ pub mod gltf;
 pub mod legend;
 pub mod mdd;
 pub mod obj;
+pub mod operator_graph;
 pub mod pc2;
 pub mod picture;
 pub mod plot;

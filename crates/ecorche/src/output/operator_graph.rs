@@ -1,0 +1,103 @@
+//! An operator drawn: its value over the two fields it joins, and how its controller opens it.
+
+use super::legend::Legend;
+use super::plot::{Axis, Plot, Series};
+use super::raster::shapes::isoline;
+use super::sheet::Sheet;
+use super::{Colour, ColourMap, Picture, draw};
+use crate::field::{Controller, Operator};
+use glam::{Vec2, Vec3};
+
+/// Points along each side of the sampled square; fine enough for straight-looking isolines.
+const SAMPLES: usize = 96;
+
+/// One square for each opening: the first field to the right, the second upward, both from 0 to 1. Isolines
+/// every tenth; the surface, 0.5, is the bold one. Beside them the controller's curve.
+pub fn operator_graph(
+    operator: &dyn Operator,
+    controller: &Controller,
+    openings: &[f64],
+    side: usize,
+) -> Picture {
+    let mut sheet = Sheet::new(openings.len() + 1).title(operator.name());
+    for &opening in openings {
+        sheet = sheet.panel(square(operator, opening, side), &format!("opening {opening}"));
+    }
+    sheet
+        .panel(controller_curve(controller).draw(side + side / 2, side), "controller")
+        .legend(Legend::new(
+            "value over first field (right) and second (up)",
+            "",
+            [0.0, 1.0],
+            ColourMap::Sequential,
+            &[],
+        ))
+        .compose()
+}
+
+fn square(operator: &dyn Operator, opening: f64, side: usize) -> Picture {
+    let mut picture = Picture::new(side, side, Colour::WHITE);
+    let along = |i: usize, count: usize| i as f64 / (count - 1) as f64;
+    for y in 0..side {
+        for x in 0..side {
+            let value = operator.compose(along(x, side), 1.0 - along(y, side), opening).value;
+            let colour = ColourMap::Sequential.at(value as f32).mix(Colour::WHITE, 0.45);
+            picture.cover(x as i32, y as i32, colour.to_bytes(), 1.0);
+        }
+    }
+    // A flat grid of triangles, whose isolines the renderer knows how to find.
+    let points: Vec<Vec3> = (0..SAMPLES * SAMPLES)
+        .map(|i| Vec3::new(along(i % SAMPLES, SAMPLES) as f32, along(i / SAMPLES, SAMPLES) as f32, 0.0))
+        .collect();
+    let values: Vec<f32> = points
+        .iter()
+        .map(|p| operator.compose(f64::from(p.x), f64::from(p.y), opening).value as f32)
+        .collect();
+    let corner = |x: usize, y: usize| (y * SAMPLES + x) as u32;
+    let triangles: Vec<[u32; 3]> = (0..(SAMPLES - 1) * (SAMPLES - 1))
+        .flat_map(|i| {
+            let (x, y) = (i % (SAMPLES - 1), i / (SAMPLES - 1));
+            let [a, b, c, d] = [corner(x, y), corner(x + 1, y), corner(x + 1, y + 1), corner(x, y + 1)];
+            [[a, b, c], [a, c, d]]
+        })
+        .collect();
+    let on_picture = |p: Vec3| Vec2::new(p.x, 1.0 - p.y) * (side - 1) as f32;
+    for tenth in 1..10 {
+        let lines: Vec<[Vec2; 2]> = isoline(&points, &triangles, &values, tenth as f32 / 10.0)
+            .into_iter()
+            .map(|line| line.map(on_picture))
+            .collect();
+        draw::strokes(&mut picture, &lines, if tenth == 5 { 2.6 } else { 1.0 }, Colour::hex(0x2A2320));
+    }
+    picture
+}
+
+fn controller_curve(controller: &Controller) -> Plot {
+    let points = (0..=180).map(|degrees| {
+        let angle = f64::from(degrees).to_radians();
+        [degrees as f32, controller.opening(angle).value as f32]
+    });
+    Plot {
+        title: String::new(),
+        x: Axis::new("angle between the gradients", "degrees"),
+        y: Axis { range: Some([0.0, 1.0]), ..Axis::new("opening", "") },
+        series: vec![Series { points: points.collect(), ..Series::default() }],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::field::operator;
+
+    #[test]
+    fn every_operator_draws_and_openings_show() {
+        for name in operator::NAMES {
+            let operator = operator::by_name(name).unwrap();
+            let graph = operator_graph(operator.as_ref(), &operator.default_controller(), &[0.0, 1.0], 64);
+            assert!(graph.width() > 3 * 64, "{name}");
+        }
+        let blend = operator::by_name("blend").unwrap();
+        assert_ne!(square(blend.as_ref(), 0.0, 48).pixels(), square(blend.as_ref(), 1.0, 48).pixels());
+    }
+}
