@@ -7,8 +7,8 @@
 //! | `blend` | diamond | the union again above 0.7, so that the inside of a limb is left alone |
 //! | `gradient-blend` | line | rounder inside, values exceed 1 |
 //!
-//! Based on: Vaillant et al. Implicit Skinning. 2012 (diamond); Gourmel et al. A Gradient-Based Implicit Blend.
-//! 2013 (line).
+//! Based on: Vaillant et al. Implicit Skinning. 2012 (diamond); Gourmel et al. A Gradient-Based Implicit
+//! Blend. 2013 (line).
 
 use super::openable::{self, Opening, Silhouette};
 use super::{Composed, Controller, Operator};
