@@ -8,10 +8,11 @@
 //! | d | `distance` | `sum lambda r^3 + 3 r (beta . u)`; 0 on the surface, negative inside | m |
 //! | grad d | `gradient` | `sum 3 lambda r u + 3 r beta + 3 (beta . u) u / r`; outward | - |
 //!
-//! The last term of the gradient is 0 at `r = 0`. The weights solve `d(p_j) = 0`, `grad d(p_j) = n_j` at every
-//! sample: a dense system with zero diagonal blocks, solved in `f64` with pivoting. Its condition depends on
-//! the unit of length, because its rows mix r^3, r^2 and r; the fit therefore works in limb radii around the
-//! middle of the samples and so does evaluation, in `f32`, which agrees with `f64` to 3e-5 limb radii.
+//! The last term of the gradient is 0 at `r = 0`. The weights solve `d(p_j) = 0`, `grad d(p_j) = n_j` at
+//! every sample: a dense system with zero diagonal blocks, solved in `f64` with pivoting. Its condition
+//! depends on the unit of length, because its rows mix r^3, r^2 and r; the fit therefore works in limb
+//! radii around the middle of the samples and so does evaluation, in `f32`, which agrees with `f64` to 3e-5
+//! limb radii.
 //!
 //! `d` is no distance: its slope is 1 at the surface, but on the axis of a cylinder of radius 1 it is about
 //! -0.53, and outside it grows faster than the distance.
@@ -298,8 +299,9 @@ pub fn support_radius(positions: impl IntoIterator<Item = Vec3>, bone: [Vec3; 2]
     })
 }
 
-/// The support reaches this many falloff radii beyond the centres. Fields of ellipsoids, round, long and flat,
-/// end at 0.38 to 0.75, because `d` outgrows the distance; the rest is for open ends, where it does so later.
+/// The support reaches this many falloff radii beyond the centres. Fields of round, long and flat
+/// ellipsoids end at 0.38 to 0.75, because `d` outgrows the distance; the rest is for open ends, where it
+/// does so later.
 const SUPPORT_MARGIN: f32 = 1.0;
 
 /// The compact field of an [`Hrbf`].

@@ -1,6 +1,6 @@
 //! The gradient-based blend: smooth where the controller opens it, the union where it closes it.
 //!
-//! The [`openable`](super::openable) family with the circle. Two borders are in use:
+//! The [`openable`] family with the circle. Two borders are in use:
 //!
 //! | name | border | |
 //! |---|---|---|

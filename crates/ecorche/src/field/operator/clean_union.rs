@@ -1,6 +1,6 @@
 //! The clean union: the union's surface, smooth everywhere else.
 //!
-//! The closed end (`t = 1`) of the [`openable`](super::openable) family with the border
+//! The closed end (`t = 1`) of the [`openable`] family with the border
 //!
 //! | C | k(C) |
 //! |---|---|
