@@ -11,15 +11,15 @@
 //! interpolated values, whose slope jumps at every cell border; the price is that between nodes the gradient
 //! is only nearly the slope of the value.
 //!
-//! Measured on a capsule of radius R and length 6 R whose field ends at R: errors where the field is not zero,
-//! gradients relative to the steepest, and the size of the table.
+//! Measured on a capsule of radius R and length 6 R whose field ends at R: errors where the field is not
+//! zero, gradients relative to the steepest, and the size of the table.
 //!
 //! | resolution | value rms, largest | gradient rms, largest | MB |
 //! |---|---|---|---|
-//! | 16 | 6.4e-3, 2.2e-2 | 1.1e-1, 2.9e-1 | 0.03 |
-//! | 32 | 8.1e-4, 4.1e-3 | 3.8e-2, 1.4e-1 | 0.17 |
-//! | 64 | 8.6e-5, 6.7e-4 | 1.1e-2, 5.4e-2 | 1.3 |
-//! | 128 | 9.8e-6, 9.3e-5 | 3.0e-3, 1.8e-2 | 9.8 |
+//! | 16 | 4.8e-3, 1.6e-2 | 1.2e-1, 3.4e-1 | 0.02 |
+//! | 32 | 6.8e-4, 3.7e-3 | 3.4e-2, 1.4e-1 | 0.15 |
+//! | 64 | 7.3e-5, 4.5e-4 | 9.9e-3, 5.1e-2 | 1.1 |
+//! | 128 | 9.4e-6, 7.4e-5 | 2.7e-3, 1.6e-2 | 8.7 |
 
 use super::{Field, Sample, Support};
 use glam::{UVec3, Vec3};

@@ -6,12 +6,13 @@
 //! | u, r | `u`, `r` | from centre to point, its length | limb radii |
 //! | lambda, beta | `lambda`, `beta` | weights of a centre | - |
 //! | d | `distance` | `sum lambda r^3 + 3 r (beta . u)`; 0 on the surface, negative inside | m |
-//! | grad d | `gradient` | `sum 3 lambda r u + 3 r beta + 3 (beta . u) u / r`, last term 0 at `r = 0`; outward | - |
+//! | grad d | `gradient` | `sum 3 lambda r u + 3 r beta + 3 (beta . u) u / r`; outward | - |
 //!
-//! The weights solve `d(p_j) = 0`, `grad d(p_j) = n_j` at every sample: a dense system with zero diagonal
-//! blocks, solved in `f64` with pivoting. Its condition depends on the unit of length, because its rows mix
-//! r^3, r^2 and r; the fit therefore works in limb radii around the middle of the samples and so does
-//! evaluation, in `f32`.
+//! The last term of the gradient is 0 at `r = 0`. The weights solve `d(p_j) = 0`, `grad d(p_j) = n_j` at
+//! every sample: a dense system with zero diagonal blocks, solved in `f64` with pivoting. Its condition
+//! depends on the unit of length, because its rows mix r^3, r^2 and r; the fit therefore works in limb
+//! radii around the middle of the samples and so does evaluation, in `f32`, which agrees with `f64` to 3e-5
+//! limb radii.
 //!
 //! `d` is no distance: its slope is 1 at the surface, but on the axis of a cylinder of radius 1 it is about
 //! -0.53, and outside it grows faster than the distance.
@@ -76,8 +77,8 @@ pub const MIN_SAMPLES: usize = 4;
 /// The matrix has `(4 n)^2` entries: 128 MB here.
 pub const MAX_SAMPLES: usize = 1000;
 
-/// Closer than this, in limb radii, two samples are one: at 1e-4 the `f32` sum still agrees to 2e-5 limb radii,
-/// at 1e-5 it is off by 2e-3. Evenly spread samples are never closer than 0.1.
+/// Closer than this, in limb radii, two samples are one: at 1e-4 the `f32` sum still agrees to 2e-5 limb
+/// radii, at 1e-5 it is off by 2e-3. Evenly spread samples are never closer than 0.1.
 const SAME_PLACE: f64 = 1e-3;
 
 /// Residual above which a solution is refused: good fits leave 1e-13, nearly coinciding samples 1e-11.
@@ -286,7 +287,8 @@ impl Hrbf {
     }
 }
 
-/// The falloff radius of a part: the largest distance from its samples (without closures) to its bone, metres.
+/// The falloff radius of a part: the largest distance from its samples (without closures) to its bone,
+/// metres.
 pub fn support_radius(positions: impl IntoIterator<Item = Vec3>, bone: [Vec3; 2]) -> f32 {
     let [head, tail] = bone;
     let along = tail - head;
@@ -297,13 +299,15 @@ pub fn support_radius(positions: impl IntoIterator<Item = Vec3>, bone: [Vec3; 2]
     })
 }
 
-/// The support reaches this many falloff radii beyond the centres. `d` outgrows the distance outside, so a
-/// capsule needs less than 1.0; flat parts, where `d` is the distance, just over 1.0.
-const SUPPORT_MARGIN: f32 = 1.25;
+/// The support reaches this many falloff radii beyond the centres. Fields of round, long and flat
+/// ellipsoids end at 0.38 to 0.75, because `d` outgrows the distance; the rest is for open ends, where it
+/// does so later.
+const SUPPORT_MARGIN: f32 = 1.0;
 
 /// The compact field of an [`Hrbf`].
 ///
-/// Cut off at its support box: whatever an ill-sampled fit does far from its samples is not part of the field.
+/// Cut off at its support box: whatever an ill-sampled fit does far from its samples is not part of the
+/// field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompactHrbf {
     hrbf: Hrbf,

@@ -39,8 +39,8 @@ pub struct SurfacePoint {
     pub weights: [f32; 3],
 }
 
-/// Pool points per wanted point. 8 and 16 give the same smallest gap (0.64 of the densest packing, 100 points on
-/// a sphere, mean of 20 seeds) in 3 and 7 times the time; at 1 nothing is left to choose.
+/// Pool points per wanted point. 8 and 16 give the same smallest gap (0.64 of the densest packing, 100 points
+/// on a sphere, mean of 20 seeds) in 3 and 7 times the time; at 1 nothing is left to choose.
 const POOL: usize = 4;
 
 /// Scatters points over the surface, `normals` (one per vertex) giving their direction.

@@ -1,14 +1,14 @@
 //! The gradient-based blend: smooth where the controller opens it, the union where it closes it.
 //!
-//! The [`openable`](super::openable) family with the circle. Two borders are in use:
+//! The [`openable`] family with the circle. Two borders are in use:
 //!
 //! | name | border | |
 //! |---|---|---|
 //! | `blend` | diamond | the union again above 0.7, so that the inside of a limb is left alone |
 //! | `gradient-blend` | line | rounder inside, values exceed 1 |
 //!
-//! Based on: Vaillant et al. Implicit Skinning. 2012 (diamond); Gourmel et al. A Gradient-Based Implicit Blend.
-//! 2013 (line).
+//! Based on: Vaillant et al. Implicit Skinning. 2012 (diamond); Gourmel et al. A Gradient-Based Implicit
+//! Blend. 2013 (line).
 
 use super::openable::{self, Opening, Silhouette};
 use super::{Composed, Controller, Operator};

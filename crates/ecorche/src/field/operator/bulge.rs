@@ -1,10 +1,10 @@
 //! Bulge in contact: a crease where two limbs meet and the flesh pushed up beside it.
 //!
-//! The [`openable`](super::openable) family with the bulge silhouette, which lies outside the union by up to
+//! The [`openable`] family with the bulge silhouette, which lies outside the union by up to
 //! 0.206 times the depth and returns to it on the diagonal.
 //!
 //! Based on: Gourmel et al. A Gradient-Based Implicit Blend. 2013.
-//! Differs in: the profile is reconstructed, see [`profile`](super::openable::profile).
+//! Differs in: the profile is reconstructed, see [`profile`](openable::profile).
 
 use super::openable::{self, Opening, Silhouette};
 use super::{Composed, Controller, Operator};

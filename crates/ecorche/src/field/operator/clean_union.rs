@@ -1,6 +1,6 @@
 //! The clean union: the union's surface, smooth everywhere else.
 //!
-//! The closed end (`t = 1`) of the [`openable`](super::openable) family with the border
+//! The closed end (`t = 1`) of the [`openable`] family with the border
 //!
 //! | C | k(C) |
 //! |---|---|
@@ -8,12 +8,12 @@
 //! | above, bounded | `1/2 + 1/2 (2 C - 1)^2` |
 //! | above, open | `1/2` |
 //!
-//! which touches the diagonal only at C = 0.5 (and, bounded, at 1): there the joint is sharp, and the iso-lines
-//! inside and outside are round.
+//! which touches the diagonal only at C = 0.5 (and, bounded, at 1): there the joint is sharp, and the
+//! iso-lines inside and outside are round.
 //!
-//! Based on: Pasko et al. Function Representation in Geometric Modeling. 1995, for the idea.
-//! Differs in: R-functions do not keep `g(a, 0) = a` and are of no use on compact fields; the bounded border is
-//! our own.
+//! Based on: Gourmel et al. A Gradient-Based Implicit Blend. 2013, reconstructed.
+//! Differs in: R-functions do not keep `g(a, 0) = a` and are of no use on compact fields; the bounded border
+//! is our own.
 
 use super::openable::{self, Opening, Silhouette};
 use super::{Composed, Operator};

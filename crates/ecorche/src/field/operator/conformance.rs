@@ -1,5 +1,5 @@
-//! One suite for every operator: partials are slopes, an absent field changes nothing, symmetric, monotone and
-//! bounded where promised; and the reference values of a second program.
+//! One suite for every operator: partials are slopes, an absent field changes nothing, symmetric, monotone
+//! and bounded where promised; and the reference values of a second program.
 
 use super::*;
 use crate::field::conformance::{golden, numbers, vectors};

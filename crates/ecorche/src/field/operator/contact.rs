@@ -9,11 +9,11 @@
 //! | by B | 0 | `-c n (A - 1/2) q^(n-1) / A` |
 //! | by c | 0 | `-(A - 1/2) q^n` |
 //!
-//! At c = 1 the value is 1/2 on the diagonal inside both limbs: the surface consists of the union's outline and
-//! of the sheet between them. The crease of the field on that sheet is real; vertices stop there.
+//! At c = 1 the value is 1/2 on the diagonal inside both limbs: the surface consists of the union's outline
+//! and of the sheet between them. The crease of the field on that sheet is real; vertices stop there.
 //!
-//! Based on: Vaillant et al. Robust Iso-Surface Tracking for Interactive Character Skinning. 2014, for what it
-//! must do.
+//! Based on: Vaillant et al. Robust Iso-Surface Tracking for Interactive Character Skinning. 2014, for what
+//! it must do.
 //! Differs in: a closed form of our own instead of a thin-plate table, which is not monotone at half contact.
 
 use super::{Composed, Controller, Operator};

@@ -13,15 +13,15 @@
 //!
 //! | preset | abscissa | points | w0, w1 | opens |
 //! |---|---|---|---|---|
-//! | `elbow` | angle | (0, pi/4) (pi/4, 2 pi/15) (pi/2, pi/4) | 1, 1 | a blend around a bent limb, none in the fold |
-//! | `finger` | cosine | (-1, pi/4) (0.2, 0.3 pi/4) (0.75, pi/4) | 1, 1 | a wider one, most near a right angle |
+//! | `elbow` | angle | (0, pi/4) (pi/4, 2 pi/15) (pi/2, pi/4) | 1, 1 | a blend at half a right angle |
+//! | `finger` | cosine | (-1, pi/4) (0.2, 0.3 pi/4) (0.75, pi/4) | 1, 1 | a wider one near a right angle |
 //! | `bulge` | angle | (pi/8, pi/4) (pi/2, 0) (pi, 0) | 0.05, 1 | wide from a right angle on |
 //! | `contact` | angle | (pi/4, 0) (pi/4, 0) (pi/2, 1) | 1, 1 | contact from 45 degrees, full at 90 |
 //! | `late-contact` | angle | (pi/3, 0) (pi/3, 0) (2 pi/3, 1) | 1, 1 | contact around 90 degrees |
 //!
-//! Based on: Vaillant et al. Implicit Skinning. 2012, Table 1; the step is reconstructed, after Gourmel et al. A
-//! Gradient-Based Implicit Blend. 2013.
-//! Differs in: contact from 45 degrees on, where "around 90" leaves twice the penetration.
+//! Based on: Vaillant et al. Implicit Skinning. 2012, Table 1; the step is reconstructed, after Gourmel et
+//! al. A Gradient-Based Implicit Blend. 2013.
+//! Differs in: contact from 45 degrees on; "around 90" leaves up to twice the penetration.
 
 use glam::Vec3;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_3, FRAC_PI_4, FRAC_PI_8, PI};

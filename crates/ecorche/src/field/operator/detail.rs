@@ -11,15 +11,15 @@
 //! The surface is the union's. Inside the detail the gradient still leads towards the main shape, so a vertex
 //! of a wart or a nail is not drawn to the detail's own core.
 //!
-//! Based on: Roussellet. Implicit muscle models. 2018, for what it must do; the form is our own.
+//! Based on: Roussellet. Doctoral thesis. 2018, for what it must do; the form is our own.
 
 use super::{Composed, Operator};
 
 /// See the [module](self). Has no opening; the first value is the main shape's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Detail {
-    /// eps in `(0, 0.25]`: how much a detail raises the field. 0.05 to 0.25 leave no gradient on the wrong side;
-    /// smaller flattens the detail's inside.
+    /// eps in `(0, 0.25]`: how much a detail raises the field. 0.05 to 0.25 leave no gradient on the wrong
+    /// side; smaller flattens the detail's inside.
     pub strength: f64,
 }
 

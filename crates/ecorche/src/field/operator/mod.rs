@@ -133,7 +133,8 @@ impl Composition {
     /// Joins two samples taken at the same point.
     ///
     /// The gradient leaves out how the opening changes with the angle between the gradients, which would take
-    /// second derivatives of both fields: 1 degree off on average near the surface, 7 in one of twenty points.
+    /// second derivatives of both fields: 1 degree off on average near the surface, 7 in one of twenty
+    /// points.
     #[inline]
     pub fn join(&self, first: Sample, second: Sample) -> Sample {
         let opening = self.controller.opening(controller::angle(first.gradient, second.gradient)).value;

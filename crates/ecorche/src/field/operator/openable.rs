@@ -15,9 +15,9 @@
 //! `g_a = N_x / D`, `g_b = N_y / D`, `g_t = dk/dt (1 - N_x - N_y) / D`.
 //!
 //! Based on: Gourmel et al. A Gradient-Based Implicit Blend. 2013; Vaillant et al. Implicit Skinning. 2012.
-//! Differs in: the case of `k` is decided by C, not by a and b, which leaves no gap in the values; the bulge is
-//! a norm given by its profile in Cartesian form, reconstructed from the description; [`Opening::CleanBounded`]
-//! is our own.
+//! Differs in: the case of `k` is decided by C, not by a and b, which leaves no gap in the values; the bulge
+//! is a norm given by its profile in Cartesian form, reconstructed from the description;
+//! [`Opening::CleanBounded`] is our own.
 
 use super::Composed;
 
@@ -163,7 +163,8 @@ fn profile_at(ratio: f64, depth: f64) -> f64 {
     })
 }
 
-/// The root of a falling function in `[low, high]` by Newton's method, halving where it would leave the bracket.
+/// The root of a falling function in `[low, high]` by Newton's method, halving where it would leave the
+/// bracket.
 fn root(mut low: f64, mut high: f64, start: f64, function: impl Fn(f64) -> (f64, f64)) -> f64 {
     let mut x = start;
     for _ in 0..100 {

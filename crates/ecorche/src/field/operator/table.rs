@@ -1,8 +1,8 @@
 //! An operator read from a table of values and partials.
 //!
 //! Axes are a, b and the opening, each over `[0, 1]`; trilinear in between. The partials are stored: those of
-//! the interpolated values jump from cell to cell. Closed forms (union, contact, blend, detail) are faster than
-//! the table; it pays for the bulge (9 times) and the clean union (4 times), whose roots are searched.
+//! the interpolated values jump from cell to cell. Closed forms (union, contact, blend, detail) are faster
+//! than the table; it pays for the bulge (9 times) and the clean union (4 times), whose roots are searched.
 //!
 //! Errors at 129 x 129 x 33 nodes, over all of `[0, 1]^3`, values rms and largest:
 //!
