@@ -1,10 +1,10 @@
 //! Animation channels: sorted, sound, one per joint and kind.
 
-use super::unique_name;
+use super::{TakenNames, unique_name};
 use crate::character::raw::{RawChannel, RawCharacter, RawClip, RawTrack};
 use crate::character::{Clip, Interpolation, JointTrack, Mesh, MorphTrack, Repair, Track, World};
 use glam::{Quat, Vec3};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Checks every clip; those with nothing left are dropped.
 pub fn check(
@@ -13,7 +13,7 @@ pub fn check(
     meshes: &[Mesh],
     repairs: &mut Vec<Repair>,
 ) -> Vec<Clip> {
-    let mut taken = BTreeSet::new();
+    let mut taken = TakenNames::new();
     let mut clips = Vec::new();
     for (i, clip) in raw.clips.iter().enumerate() {
         let name = unique_name(&clip.name, &format!("clip_{i}"), &mut taken);

@@ -1,11 +1,11 @@
 //! Faces, attributes, morphs and seams of the meshes.
 
-use super::unique_name;
+use super::{TakenNames, unique_name};
 use crate::character::raw::{RawCharacter, RawMesh, RawMorph, RawNode};
 use crate::character::{Binding, Faces, Mesh, Morph, Pose, Repair, Skeleton};
 use crate::geom::{Shading, Weld, mesh::bounds};
 use glam::{Vec2, Vec3};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// File vertices closer than this share of the mesh's size are copies of one (seams are written
 /// from the same number, so only rounding of quantised or re-exported files lies between them).
@@ -27,7 +27,7 @@ pub fn give_every_mesh_a_node(raw: &mut RawCharacter) {
 /// Brings every mesh into shape, still unskinned, in metres and Y up but in the mesh's own space.
 /// Seams and shading follow in [`weld`], when weights are known.
 pub fn check(raw: &RawCharacter, joint_of_node: &[usize], repairs: &mut Vec<Repair>) -> Vec<Mesh> {
-    let mut taken = BTreeSet::new();
+    let mut taken = TakenNames::new();
     raw.meshes
         .iter()
         .enumerate()
@@ -147,7 +147,7 @@ fn check_positions(mesh: &RawMesh, subject: &str, repairs: &mut Vec<Repair>) -> 
 }
 
 fn check_morphs(mesh: &RawMesh, raw: &RawCharacter, subject: &str, repairs: &mut Vec<Repair>) -> Vec<Morph> {
-    let mut taken = BTreeSet::new();
+    let mut taken = TakenNames::new();
     let mut dropped = 0;
     let mut check_one = |i: usize, morph: &RawMorph| {
         let mut offsets: BTreeMap<u32, Vec3> = BTreeMap::new();

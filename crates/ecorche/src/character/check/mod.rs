@@ -10,7 +10,7 @@ mod skins;
 
 use super::raw::RawCharacter;
 use super::{Character, ReadError, Repair, World};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Most vertices, corners or keys of one list; beyond it a count in a file is taken for damage.
@@ -56,14 +56,30 @@ fn check_world(world: &mut World, repairs: &mut Vec<Repair>) {
     }
 }
 
+/// Names given so far, with how often each was asked for.
+type TakenNames = BTreeMap<String, usize>;
+
 /// Gives empty names a default and repeated ones a number.
-fn unique_name(name: &str, default: &str, taken: &mut BTreeSet<String>) -> String {
+fn unique_name(name: &str, default: &str, taken: &mut TakenNames) -> String {
     let wanted = if name.trim().is_empty() { default } else { name };
     let mut unique = wanted.to_owned();
-    let mut number = 0;
-    while !taken.insert(unique.clone()) {
-        number += 1;
-        unique = format!("{wanted}.{number:03}");
+    while taken.contains_key(&unique) {
+        let asked = taken.entry(wanted.to_owned()).or_default();
+        *asked += 1;
+        unique = format!("{wanted}.{asked:03}");
     }
+    taken.insert(unique.clone(), 0);
     unique
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_unique_even_when_the_numbered_one_is_taken() {
+        let mut taken = TakenNames::new();
+        let names = ["eye", "eye.001", "eye", "", "eye", "mesh"].map(|n| unique_name(n, "mesh", &mut taken));
+        assert_eq!(names, ["eye", "eye.001", "eye.002", "mesh", "eye.003", "mesh.001"]);
+    }
 }
