@@ -362,10 +362,20 @@ fn not_finite(line: &str) -> bool {
             None => bare.push(c),
         }
     }
-    // Inside an array that goes over several lines there is no key; a table's header has no comma.
-    let header = bare.trim_start().starts_with('[') && !bare.contains(',');
-    let value = bare.split_once('=').map_or(if header { "" } else { &bare }, |(_, v)| v);
-    value.split(|c: char| !c.is_ascii_alphanumeric()).any(|w| w == "nan" || w == "inf")
+    // A table's header has no comma; a word before an equals sign is a key.
+    if bare.trim_start().starts_with('[') && !bare.contains([',', '=']) {
+        return false;
+    }
+    let mut rest = bare.as_str();
+    while let Some(start) = rest.find(|c: char| c.is_ascii_alphanumeric()) {
+        let word = &rest[start..];
+        let end = word.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(word.len());
+        rest = &word[end..];
+        if matches!(&word[..end], "nan" | "inf") && !rest.trim_start().starts_with('=') {
+            return true;
+        }
+    }
+    false
 }
 
 impl Scene {
