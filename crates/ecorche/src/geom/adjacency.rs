@@ -43,6 +43,11 @@ impl Lists {
         &self.items[self.starts[i] as usize..self.starts[i + 1] as usize]
     }
 
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        size_of_val(self.starts.as_slice()) + size_of_val(self.items.as_slice())
+    }
+
     /// Every list in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u32]> {
         (0..self.len()).map(|i| self.get(i))

@@ -24,7 +24,7 @@ pub fn operator_graph(
         sheet = sheet.panel(square(operator, opening, side), &format!("opening {opening}"));
     }
     sheet
-        .panel(controller_curve(controller).draw(side + side / 2, side), "controller")
+        .panel(controller_curve(controller).draw(side, side), "controller")
         .legend(Legend::new(
             "value over first field (right) and second (up)",
             "",
@@ -41,7 +41,7 @@ fn square(operator: &dyn Operator, opening: f64, side: usize) -> Picture {
     for y in 0..side {
         for x in 0..side {
             let value = operator.compose(along(x, side), 1.0 - along(y, side), opening).value;
-            let colour = ColourMap::Sequential.at(value as f32).mix(Colour::WHITE, 0.45);
+            let colour = ColourMap::Sequential.at(value as f32);
             picture.cover(x as i32, y as i32, colour.to_bytes(), 1.0);
         }
     }
@@ -67,7 +67,7 @@ fn square(operator: &dyn Operator, opening: f64, side: usize) -> Picture {
             .into_iter()
             .map(|line| line.map(on_picture))
             .collect();
-        draw::strokes(&mut picture, &lines, if tenth == 5 { 2.6 } else { 1.0 }, Colour::hex(0x2A2320));
+        draw::strokes(&mut picture, &lines, if tenth == 5 { 2.8 } else { 1.0 }, Colour::WHITE);
     }
     picture
 }

@@ -7,6 +7,7 @@
 use super::material::{PAIRS, Response};
 use super::matrix::Pattern;
 use super::model::Model;
+use crate::geom::adjacency::Lists;
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -25,11 +26,9 @@ pub struct Assembler {
     /// Where the stiffness blocks are.
     pub pattern: Pattern,
     /// For each block the slots it sums: `(tetrahedron * 10 + pair) * 2 + transposed`.
-    block_starts: Vec<u32>,
-    block_items: Vec<u32>,
+    items_of_block: Lists,
     /// For each elimination position the forces it sums: `tetrahedron * 4 + corner`.
-    force_starts: Vec<u32>,
-    force_items: Vec<u32>,
+    items_of_node: Lists,
     slots: Vec<Slot>,
     energies: Vec<f64>,
 }
@@ -56,14 +55,12 @@ impl Assembler {
                 force_pairs.push((pattern.position_of[n as usize], (t * 4 + corner) as u32));
             }
         }
-        let (block_starts, block_items) = group(pattern.rows.len(), &block_pairs);
-        let (force_starts, force_items) = group(nodes, &force_pairs);
+        let items_of_block = Lists::group(pattern.rows.len(), &block_pairs);
+        let items_of_node = Lists::group(nodes, &force_pairs);
         Self {
             pattern,
-            block_starts,
-            block_items,
-            force_starts,
-            force_items,
+            items_of_block,
+            items_of_node,
             slots: vec![EMPTY; model.tets.len()],
             energies: vec![0.0; model.tets.len()],
         }
@@ -115,8 +112,7 @@ impl Assembler {
 
     fn gather_forces(&self, forces: &mut [DVec3]) {
         forces.par_iter_mut().with_min_len(GRAIN).enumerate().for_each(|(node, force)| {
-            let items =
-                &self.force_items[self.force_starts[node] as usize..self.force_starts[node + 1] as usize];
+            let items = self.items_of_node.get(node);
             *force = items
                 .iter()
                 .fold(DVec3::ZERO, |sum, &i| sum + self.slots[i as usize / 4].forces[i as usize % 4]);
@@ -137,8 +133,7 @@ impl Assembler {
         let offset = self.pattern.first_value(first);
         for column in first..last {
             for block in self.pattern.column(column) {
-                let items = &self.block_items
-                    [self.block_starts[block] as usize..self.block_starts[block + 1] as usize];
+                let items = self.items_of_block.get(block);
                 let mut sum = [0.0; 9];
                 for &item in items {
                     let slot = (item / 2) as usize;
@@ -169,33 +164,13 @@ impl Assembler {
     /// Bytes held by the index maps and buffers.
     pub fn bytes(&self) -> usize {
         let p = &self.pattern;
-        4 * (self.block_starts.len()
-            + self.block_items.len()
-            + self.force_starts.len()
-            + self.force_items.len())
+        self.items_of_block.bytes()
+            + self.items_of_node.bytes()
             + 4 * (p.position_of.len() + p.node_at.len() + p.starts.len() + p.rows.len())
             + 4 * (p.scalar_starts.len() + p.scalar_rows.len())
             + size_of::<Slot>() * self.slots.len()
             + 8 * self.energies.len()
     }
-}
-
-/// Groups `(list, item)` pairs, keeping their order within a list.
-fn group(lists: usize, pairs: &[(u32, u32)]) -> (Vec<u32>, Vec<u32>) {
-    let mut starts = vec![0u32; lists + 1];
-    for &(list, _) in pairs {
-        starts[list as usize + 1] += 1;
-    }
-    for i in 0..lists {
-        starts[i + 1] += starts[i];
-    }
-    let mut next = starts.clone();
-    let mut items = vec![0; pairs.len()];
-    for &(list, item) in pairs {
-        items[next[list as usize] as usize] = item;
-        next[list as usize] += 1;
-    }
-    (starts, items)
 }
 
 #[cfg(test)]
