@@ -126,6 +126,43 @@ fn render_draws_a_png_and_a_comparison() {
 }
 
 #[test]
+fn demo_leaves_caches_pictures_and_measurements_in_one_folder() {
+    let folder = folder();
+    let output = ecorche(&["demo", "--sample", "cylinder", "-o", "demo"], folder.path());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    for file in
+        ["bend.pc2", "twist.pc2", "rest.obj", "methods.png", "measure.txt", "measure.json", "pairs.png"]
+    {
+        assert!(folder.path().join("demo").join(file).exists(), "{file}");
+    }
+}
+
+#[test]
+fn operators_are_drawn_and_unknown_ones_list_the_known() {
+    let folder = folder();
+    assert_eq!(ecorche(&["operator", "contact"], folder.path()).status.code(), Some(0));
+    assert!(folder.path().join("contact.png").exists());
+    let unknown = ecorche(&["operator", "glue"], folder.path());
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(text(&unknown.stderr).contains("clean-union"));
+}
+
+#[test]
+fn a_tissue_simulation_resumes_to_the_same_frames() {
+    let folder = folder();
+    let scene = concat!(env!("CARGO_MANIFEST_DIR"), "/../ecorche/examples/scenes/arm.toml");
+    let run = |out: &str, more: &[&str]| {
+        let output = ecorche(&[&["tissue", scene, "-o", out, "-q"], more].concat(), folder.path());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    };
+    run("whole", &["--until", "2"]);
+    run("pieces", &["--until", "1", "--checkpoint", "1"]);
+    run("pieces", &["--until", "2", "--resume"]);
+    let read = |out: &str| std::fs::read(folder.path().join(out).join("biceps.pc2")).unwrap();
+    assert!(read("whole") == read("pieces"));
+}
+
+#[test]
 fn the_cached_centres_give_the_same_bake() {
     let folder = folder();
     let bake = |out: &str| {
