@@ -60,6 +60,8 @@ impl Scene {
         if !time.is_finite() || numbers.iter().any(|x| !x.is_finite()) {
             return Err(CheckpointError::Damaged);
         }
+        // The blend starts from the forces of the very first step, so the muscles must be tensed as they were then.
+        self.activate(self.step_length());
         self.simulation.begin_blend();
         let vectors: Vec<DVec3> = numbers.chunks_exact(3).map(DVec3::from_slice).collect();
         let state = &mut self.simulation.state;

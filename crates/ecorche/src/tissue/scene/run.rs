@@ -50,13 +50,10 @@ pub struct FrameRecord {
 impl Scene {
     /// Advances one frame.
     pub fn advance(&mut self) -> Result<FrameRecord, StepError> {
-        let h = 1.0 / (self.fps * f64::from(self.substeps));
+        let h = self.step_length();
         let mut sum = StepReport { converged: true, ..StepReport::default() };
         for _ in 0..self.substeps {
-            let time = self.simulation.state.time + h;
-            for body in &self.bodies {
-                self.simulation.model.set_activation(body.part, interpolate(&body.activation, time));
-            }
+            self.activate(self.simulation.state.time + h);
             let report = self.simulation.step(h)?;
             sum.substeps += report.substeps;
             sum.solves += report.solves;
@@ -71,6 +68,18 @@ impl Scene {
         // Counted, not summed, so that a resumed run has the same times.
         self.simulation.state.time = self.frame as f64 / self.fps;
         Ok(self.record(&sum))
+    }
+
+    /// Seconds of one step.
+    pub(super) fn step_length(&self) -> f64 {
+        1.0 / (self.fps * f64::from(self.substeps))
+    }
+
+    /// Tenses every muscle as the scene says for `time`.
+    pub(super) fn activate(&mut self, time: f64) {
+        for body in &self.bodies {
+            self.simulation.model.set_activation(body.part, interpolate(&body.activation, time));
+        }
     }
 
     /// The record of the present state after a step report.
