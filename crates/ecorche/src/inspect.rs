@@ -3,8 +3,9 @@
 use crate::character::{Character, Pose};
 use crate::frame::Frame;
 use crate::geom::Adjacency;
-use crate::measure::{FrameInput, Judge, Subject};
+use crate::measure::{FrameInput, Judge};
 use crate::output::ColourMap;
+use crate::skinning::Surface;
 
 /// The quantities there are, with what they show.
 pub const QUANTITIES: [(&str, &str); 5] = [
@@ -51,7 +52,7 @@ pub enum QuantityError {
 #[derive(Clone, Debug)]
 pub struct Inspector<'a> {
     character: &'a Character,
-    subject: Subject,
+    surface: Surface,
     adjacency: Adjacency,
     judge: Option<Judge>,
     name: String,
@@ -69,10 +70,10 @@ impl<'a> Inspector<'a> {
             None if QUANTITIES.iter().any(|q| q.0 == name) => None,
             None => return Err(QuantityError::Unknown(name.to_owned())),
         };
-        let subject = Subject::new(character).ok_or_else(|| QuantityError::NotSkinned(name.to_owned()))?;
-        let judge = if ["depth", "crossing"].contains(&name) { Some(subject.judge()?) } else { None };
-        let adjacency = Adjacency::new(&subject.surface);
-        Ok(Self { character, subject, adjacency, judge, name: name.to_owned(), joint })
+        let surface = Surface::new(character).ok_or_else(|| QuantityError::NotSkinned(name.to_owned()))?;
+        let judge = if ["depth", "crossing"].contains(&name) { Some(Judge::of(&surface)?) } else { None };
+        let adjacency = Adjacency::new(&surface.mesh);
+        Ok(Self { character, surface, adjacency, judge, name: name.to_owned(), joint })
     }
 
     /// The quantity's values on `frame`, which shows `pose`.
@@ -81,8 +82,8 @@ impl<'a> Inspector<'a> {
             (_, Some(joint)) => ("", [0.0, 1.0], ColourMap::Sequential, self.weights(joint)),
             ("stretch", _) => ("× rest", [0.5, 1.5], ColourMap::Diverging, self.stretch(frame)),
             ("part", _) => {
-                let last = self.subject.partition.parts.len().saturating_sub(1).max(1) as f32;
-                let parts = &self.subject.partition.part_of_vertex;
+                let last = self.surface.partition.parts.len().saturating_sub(1).max(1) as f32;
+                let parts = &self.surface.partition.part_of_vertex;
                 // Neighbouring bones have neighbouring numbers; a stride spreads them over the map.
                 let spread = |part: u32| ((part * 7) % (last as u32 + 1)) as f32;
                 ("", [0.0, last], ColourMap::Sequential, parts.iter().map(|&p| spread(p)).collect())
@@ -98,19 +99,19 @@ impl<'a> Inspector<'a> {
             }
         };
         let meshes = 0..self.character.meshes.len();
-        let values = meshes.map(|m| self.subject.to_mesh(self.character, m, &values)).collect();
+        let values = meshes.map(|m| self.surface.to_mesh(self.character, m, &values)).collect();
         Ok(Quantity { name: self.name.clone(), unit, range, map, values })
     }
 
     fn weights(&self, joint: u32) -> Vec<f32> {
-        let influences = &self.subject.influences;
+        let influences = &self.surface.influences;
         (0..influences.len())
             .map(|v| influences.of(v).find(|&(j, _)| j == joint).map_or(0.0, |(_, w)| w))
             .collect()
     }
 
     fn stretch(&self, frame: &Frame) -> Vec<f32> {
-        let (posed, rest) = (self.subject.positions(frame), &self.subject.surface.positions);
+        let (posed, rest) = (self.surface.positions(frame), &self.surface.mesh.positions);
         let mean = |v: usize| {
             let ring = self.adjacency.vertex_ring.get(v);
             let lengths = ring.iter().map(|&w| {
@@ -125,12 +126,12 @@ impl<'a> Inspector<'a> {
 
     /// Depth in millimetres, or 1 on the corners of crossing triangles.
     fn crossings(&self, frame: &Frame, pose: &Pose, depth: bool) -> Result<Vec<f32>, QuantityError> {
-        let mut values = vec![0.0; self.subject.surface.positions.len()];
+        let mut values = vec![0.0; self.surface.mesh.positions.len()];
         let Some(judge) = &self.judge else { return Ok(values) };
         let mut clip = judge.clip();
         clip.add(&FrameInput {
-            posed_from_rest: &self.subject.posed_from_rest(self.character, pose),
-            ..FrameInput::new(0, &self.subject.positions(frame))
+            posed_from_rest: &self.surface.posed_from_rest(self.character, pose),
+            ..FrameInput::new(0, &self.surface.positions(frame))
         })?;
         let detail = clip.detail();
         if depth {
@@ -139,7 +140,7 @@ impl<'a> Inspector<'a> {
             }
         } else {
             let crossing = detail.pairs.iter().chain(&detail.pairs_across).flatten();
-            for &v in crossing.flat_map(|&t| &self.subject.surface.triangles[t as usize]) {
+            for &v in crossing.flat_map(|&t| &self.surface.mesh.triangles[t as usize]) {
                 values[v as usize] = 1.0;
             }
         }

@@ -45,16 +45,16 @@
 //! ```
 //! How good is it? [`measure`] counts triangles that pass through each other, volume, stretch, popping.
 //! ```
-//! # use ecorche::{deform::Body, sampling::{Plan, Sampling}, skinning::Method};
+//! # use ecorche::{deform::Body, sampling::{Plan, Sampling}, skinning::{Method, Surface}};
 //! # use std::sync::Arc;
-//! use ecorche::measure::{Subject, judge_clip};
+//! use ecorche::measure::{Judge, judge_clip};
 //! # let character = Arc::new(ecorche::samples::build("cylinder")?);
 //! # let plan = Plan::new(character.clips.first(), &Sampling { fps: Some(4.0), frames: None })?;
-//! let subject = Subject::new(&character).expect("the cylinder is skinned");
-//! let judge = subject.judge()?;
+//! let surface = Surface::new(&character).expect("the cylinder is skinned");
+//! let judge = Judge::of(&surface)?;
 //! let volume = |method| {
 //!     let body = Body::bind(character.clone(), method, None);
-//!     judge_clip(&judge, &subject, &body, &plan, |_| ()).map(|figures| figures.of("volume_loss").unwrap().worst)
+//!     judge_clip(&judge, &surface, &body, &plan, |_| ()).map(|figures| figures.of("volume_loss").unwrap().worst)
 //! };
 //! // Bent, a linearly blended tube loses volume; dual quaternions lose less.
 //! assert!(volume(Method::DualQuaternion)? < volume(Method::Linear)?);

@@ -8,11 +8,11 @@ use crate::arguments::Demo;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
 use ecorche::deform::{Body, Workspace};
-use ecorche::measure::Subject;
+use ecorche::measure::Judge;
 use ecorche::output::{file, obj};
 use ecorche::portrait::{Look, draw_frames};
 use ecorche::sampling::{Plan, Sampling};
-use ecorche::skinning::Method;
+use ecorche::skinning::{Method, Surface};
 use std::sync::Arc;
 
 /// The clip with the deepest bends, which tells the methods apart.
@@ -48,12 +48,12 @@ pub fn run(arguments: &Demo, console: &Console) -> Result<Outcome, Failure> {
     bar.finish_and_clear();
     write_png(&folder.join("methods.png"), &on_one_sheet(pictures, &Method::ALL, &numbers, &plan, &legend))?;
 
-    let subject = Subject::new(&character).ok_or("the sample has no skinned mesh")?;
-    let judge = subject.judge()?;
+    let surface = Surface::new(&character).ok_or("the sample has no skinned mesh")?;
+    let judge = Judge::of(&surface)?;
     let sparse = Sampling { fps: Some(MEASURED_FPS), frames: None };
     let plans =
         character.clips.iter().map(|clip| Plan::new(Some(clip), &sparse)).collect::<Result<Vec<_>, _>>()?;
-    let measured = measure(&judge, &subject, &bodies, &plans, console)?;
+    let measured = measure(&judge, &surface, &bodies, &plans, console)?;
     let text = describe(&measured);
     print!("{text}");
     file::write(&folder.join("measure.txt"), text.as_bytes())?;

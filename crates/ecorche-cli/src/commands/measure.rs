@@ -5,9 +5,10 @@ use crate::arguments::Measure;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
 use ecorche::deform::Body;
-use ecorche::measure::{ClipFigures, Judge, Limits, Subject, figure, judge_clip, table};
+use ecorche::measure::{ClipFigures, Judge, Limits, figure, judge_clip, table};
 use ecorche::output::plot::{Axis, Plot, Series};
 use ecorche::sampling::Plan;
+use ecorche::skinning::Surface;
 
 /// Measured clips: name, then a method and its figures each.
 pub type Measured = Vec<(String, Vec<(String, ClipFigures)>)>;
@@ -26,17 +27,17 @@ pub fn run(arguments: &Measure, console: &Console) -> Result<Outcome, Failure> {
     let clips = source::choose_clips(&character, &arguments.sampling, &arguments.rig.file, console)?;
     let sampling = arguments.sampling.resolve();
     let plans = clips.iter().map(|clip| Plan::new(*clip, &sampling)).collect::<Result<Vec<_>, _>>()?;
-    let subject = Subject::new(&character).ok_or_else(|| {
+    let surface = Surface::new(&character).ok_or_else(|| {
         format!("{}: has no skinned mesh to measure; give it weights with --weights heat", arguments.rig.file)
     })?;
-    let judge = subject.judge()?;
+    let judge = Judge::of(&surface)?;
     let cache = source::user_cache(&arguments.cache);
     let bodies: Vec<Body> = arguments
         .methods
         .iter()
         .map(|&method| Body::bind(character.clone(), method, cache.as_ref()))
         .collect();
-    let measured = measure(&judge, &subject, &bodies, &plans, console)?;
+    let measured = measure(&judge, &surface, &bodies, &plans, console)?;
 
     if arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-") {
         print!("{}", describe(&measured));
@@ -62,7 +63,7 @@ pub fn run(arguments: &Measure, console: &Console) -> Result<Outcome, Failure> {
 /// Judges every body on every plan, with a progress bar.
 pub fn measure(
     judge: &Judge,
-    subject: &Subject,
+    surface: &Surface,
     bodies: &[Body],
     plans: &[Plan],
     console: &Console,
@@ -73,7 +74,7 @@ pub fn measure(
         let mut methods = Vec::new();
         for body in bodies {
             let bar = console.progress(&format!("{name}, {}", body.method()), plan.len());
-            let figures = judge_clip(judge, subject, body, plan, |done| bar.set_position(done as u64))?;
+            let figures = judge_clip(judge, surface, body, plan, |done| bar.set_position(done as u64))?;
             bar.finish_and_clear();
             methods.push((body.method().to_string(), figures));
         }

@@ -56,7 +56,6 @@ mod limits;
 mod motion;
 mod report;
 mod run;
-mod subject;
 mod volume;
 
 pub use clip::{ClipFigures, ClipJudge, Summary};
@@ -65,7 +64,6 @@ pub use limits::{Limits, LimitsError, Violation};
 pub use motion::carried;
 pub use report::table;
 pub use run::judge_clip;
-pub use subject::Subject;
 pub use volume::{PartVolumes, VolumeRatios};
 
 use crate::character::Influences;
@@ -74,6 +72,7 @@ use crate::geom::adjacency::Adjacency;
 use crate::geom::bvh::{Bvh, Hit};
 use crate::geom::intersect::Ray;
 use crate::geom::self_contact::{Crossings, SelfContact, jitter};
+use crate::skinning::Surface;
 use burial::{Cover, Sheet};
 use glam::{Affine3A, Vec3};
 use rayon::prelude::*;
@@ -209,6 +208,16 @@ pub struct FrameDetail {
 }
 
 impl Judge {
+    /// A judge of a character's skinned surface.
+    pub fn of(surface: &Surface) -> Result<Self, JudgeError> {
+        Self::new(JudgeInput {
+            rest: &surface.mesh,
+            part_of_vertex: &surface.partition.part_of_vertex,
+            group_of_vertex: None,
+            influences: &surface.influences,
+        })
+    }
+
     /// Looks at the rest surface.
     pub fn new(input: JudgeInput) -> Result<Self, JudgeError> {
         let rest = input.rest;

@@ -1,9 +1,10 @@
 //! A clip under one method, from first frame to figures.
 
-use super::{ClipFigures, FrameInput, Judge, JudgeError, Subject};
+use super::{ClipFigures, FrameInput, Judge, JudgeError};
 use crate::character::Pose;
 use crate::deform::{Body, Workspace};
 use crate::sampling::Plan;
+use crate::skinning::Surface;
 use std::time::Instant;
 
 /// Deforms every frame of `plan` and judges it; `progress` hears of every finished frame.
@@ -11,7 +12,7 @@ use std::time::Instant;
 /// The milliseconds are those of the deformation alone, as this machine took them now.
 pub fn judge_clip(
     judge: &Judge,
-    subject: &Subject,
+    surface: &Surface,
     body: &Body,
     plan: &Plan,
     mut progress: impl FnMut(usize),
@@ -25,9 +26,9 @@ pub fn judge_clip(
         let frame = body.deform(&pose, plan.time(frame_number), &mut workspace);
         let milliseconds = started.elapsed().as_secs_f64() * 1e3;
         clip.add(&FrameInput {
-            posed_from_rest: &subject.posed_from_rest(body.character(), &pose),
+            posed_from_rest: &surface.posed_from_rest(body.character(), &pose),
             milliseconds,
-            ..FrameInput::new(frame_number, &subject.positions(&frame))
+            ..FrameInput::new(frame_number, &surface.positions(&frame))
         })?;
         progress(frame_number + 1 - plan.frames.start());
     }

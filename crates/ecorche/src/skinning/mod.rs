@@ -23,10 +23,12 @@ pub mod heat_weights;
 mod layout;
 mod linear;
 pub mod partition;
+mod surface;
 
 pub use centre_of_rotation::CentresOfRotation;
 pub use heat_weights::{HeatSettings, HeatWeights, heat_weights};
 pub use partition::{Partition, PartitionSettings};
+pub use surface::Surface;
 
 use crate::character::{Binding, Influences, Mesh};
 use centre_of_rotation::CentreOfRotation;

@@ -1,17 +1,16 @@
-//! What of a character is judged: its skinned meshes, welded, as one surface.
+//! All skinned meshes of a character, welded, as one surface.
 
-use super::{Judge, JudgeError, JudgeInput};
+use super::partition::{Partition, PartitionSettings};
 use crate::character::{Character, Influences, Pose};
 use crate::frame::Frame;
 use crate::geom::{Adjacency, TriMesh};
-use crate::skinning::partition::{Partition, PartitionSettings};
 use glam::{Affine3A, Vec3};
 
-/// The skinned surface of a character in bind space, with what a [`Judge`] wants to know of it.
+/// The skinned surface of a character in bind space.
 #[derive(Clone, Debug)]
-pub struct Subject {
+pub struct Surface {
     /// All skinned meshes, welded, one after the other.
-    pub surface: TriMesh,
+    pub mesh: TriMesh,
     /// Skeleton joints that hold each vertex.
     pub influences: Influences,
     /// The surface by bone; its joints are the skeleton's.
@@ -22,10 +21,10 @@ pub struct Subject {
     joint_from_bind: Vec<Affine3A>,
 }
 
-impl Subject {
+impl Surface {
     /// Collects the skinned meshes; `None` if the character has none.
     pub fn new(character: &Character) -> Option<Self> {
-        let mut surface = TriMesh::default();
+        let mut whole = TriMesh::default();
         let mut source = Vec::new();
         let mut lists: Vec<Vec<(u32, f32)>> = Vec::new();
         let mut joint_from_bind = vec![None; character.skeleton.len()];
@@ -34,10 +33,10 @@ impl Subject {
             for (&joint, &map) in skin.joints.iter().zip(&skin.joint_from_bind) {
                 joint_from_bind[joint].get_or_insert(map);
             }
-            let first = surface.positions.len() as u32;
+            let first = whole.positions.len() as u32;
             let welded = mesh.surface();
-            surface.positions.extend(welded.positions);
-            surface.triangles.extend(welded.triangles.iter().map(|t| t.map(|v| v + first)));
+            whole.positions.extend(welded.positions);
+            whole.triangles.extend(welded.triangles.iter().map(|t| t.map(|v| v + first)));
             for &v in &mesh.weld.first_vertex {
                 source.push((m as u32, v));
                 lists.push(
@@ -48,25 +47,15 @@ impl Subject {
                 );
             }
         }
-        if surface.triangles.is_empty() {
+        if whole.triangles.is_empty() {
             return None;
         }
         let influences = Influences::new(lists);
         let strongest: Vec<u32> = (0..influences.len()).map(|v| influences.strongest(v)).collect();
-        let partition = Partition::new(&Adjacency::new(&surface), &strongest, PartitionSettings::default());
+        let partition = Partition::new(&Adjacency::new(&whole), &strongest, PartitionSettings::default());
         let joint_from_bind =
             joint_from_bind.into_iter().map(|map| map.unwrap_or(Affine3A::IDENTITY)).collect();
-        Some(Self { surface, influences, partition, source, joint_from_bind })
-    }
-
-    /// A judge of this surface.
-    pub fn judge(&self) -> Result<Judge, JudgeError> {
-        Judge::new(JudgeInput {
-            rest: &self.surface,
-            part_of_vertex: &self.partition.part_of_vertex,
-            group_of_vertex: None,
-            influences: &self.influences,
-        })
+        Some(Self { mesh: whole, influences, partition, source, joint_from_bind })
     }
 
     /// Positions of the surface's vertices in `frame`.
@@ -80,7 +69,7 @@ impl Subject {
         world.iter().zip(&self.joint_from_bind).map(|(&world, &map)| world * map).collect()
     }
 
-    /// Values per surface vertex as values per file vertex of mesh `m`; NaN for a mesh that is not judged.
+    /// Values per surface vertex as values per file vertex of mesh `m`; NaN for a mesh without skin.
     pub fn to_mesh(&self, character: &Character, m: usize, values: &[f32]) -> Vec<f32> {
         let mesh = &character.meshes[m];
         let Some(first) = self.source.iter().position(|&(mesh, _)| mesh as usize == m) else {
