@@ -77,6 +77,7 @@ pub mod inspect;
 pub mod math;
 pub mod measure;
 pub mod output;
+pub mod parts;
 pub mod portrait;
 pub mod samples;
 pub mod sampling;

@@ -94,6 +94,38 @@ impl Grid {
         Ok(Self { support: Support { low: support.low, high }, cells_per_metre, cells, nodes })
     }
 
+    /// A table as [`Grid::nodes`] and the rest of its parts describe it; `None` if their sizes disagree.
+    pub(crate) fn from_nodes(
+        low: Vec3,
+        cells_per_metre: f32,
+        cells: UVec3,
+        nodes: Vec<[f32; 4]>,
+    ) -> Option<Self> {
+        let count = cells.to_array().iter().try_fold(1usize, |n, &c| n.checked_mul(c as usize + 1))?;
+        let sound =
+            low.is_finite() && cells_per_metre > 0.0 && cells.min_element() > 0 && count == nodes.len();
+        let support = Support { low, high: low + cells.as_vec3() / cells_per_metre };
+        sound.then_some(Self { support, cells_per_metre, cells, nodes })
+    }
+
+    /// Cells per metre, cells along each axis.
+    pub(crate) fn shape(&self) -> (f32, UVec3) {
+        (self.cells_per_metre, self.cells)
+    }
+
+    /// Value, then gradient, of each node; x fastest.
+    pub(crate) fn nodes(&self) -> &[[f32; 4]] {
+        &self.nodes
+    }
+
+    /// Where node `i` is.
+    pub(crate) fn node_position(&self, i: usize) -> Vec3 {
+        let (row, slice) =
+            (self.cells.x as usize + 1, (self.cells.x as usize + 1) * (self.cells.y as usize + 1));
+        let index = Vec3::new((i % row) as f32, (i % slice / row) as f32, (i / slice) as f32);
+        self.support.low + index / self.cells_per_metre
+    }
+
     /// Bytes of the table.
     pub fn size_in_memory(&self) -> usize {
         std::mem::size_of_val(self.nodes.as_slice())

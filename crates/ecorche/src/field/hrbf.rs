@@ -269,6 +269,22 @@ impl Hrbf {
         (scale * value, gradient)
     }
 
+    /// A fit as [`Hrbf::solution`] describes it.
+    pub(crate) fn from_solution(
+        middle: Vec3,
+        scale: f32,
+        centres: Vec<DVec3>,
+        weights: Vec<[f64; 4]>,
+    ) -> Self {
+        let groups = group(&centres, &weights);
+        Self { middle, scale, groups, centres, weights }
+    }
+
+    /// Middle, limb radius, centres and weights.
+    pub(crate) fn solution(&self) -> (Vec3, f32, &[DVec3], &[[f64; 4]]) {
+        (self.middle, self.scale, &self.centres, &self.weights)
+    }
+
     /// Number of centres, one per sample.
     pub fn len(&self) -> usize {
         self.centres.len()

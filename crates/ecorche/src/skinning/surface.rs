@@ -63,6 +63,12 @@ impl Surface {
         self.source.iter().map(|&(m, v)| frame.meshes[m as usize].positions[v as usize]).collect()
     }
 
+    /// Map of every skeleton joint from bind space to its frame at bind time; identity for joints outside
+    /// every skin.
+    pub fn joint_from_bind(&self) -> &[Affine3A] {
+        &self.joint_from_bind
+    }
+
     /// Map of every skeleton joint from bind space to `pose`.
     pub fn posed_from_rest(&self, character: &Character, pose: &Pose) -> Vec<Affine3A> {
         let world = pose.world(&character.skeleton);
