@@ -58,7 +58,8 @@ pub(super) fn agreement(
         let (position, normal) = (outside.mesh.positions[v as usize], outside.normals[v as usize]);
         let (distance, gradient) = fitted.hrbf.hrbf().distance(position);
         let length = gradient.length();
-        let wrong = gradient.dot(normal) < WRONG * length;
+        let inward = fitted.field.sample(position).gradient;
+        let wrong = -inward.dot(normal) <= WRONG * inward.length();
         if outside.hidden[v as usize] {
             report.hidden += 1;
             report.hidden_wrong_gradients += usize::from(wrong);

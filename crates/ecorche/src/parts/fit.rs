@@ -118,8 +118,6 @@ pub(super) fn fit(
     let all: Vec<SurfaceSample> = samples.iter().chain(&closures).copied().collect();
     let hrbf = CompactHrbf::new(hrbf::fit(&all, scale)?, radius);
     let cut_border = cut_border(&hrbf, radius);
-    let resolution =
-        GridSettings { resolution: settings.resolution.clamp(4, crate::field::grid::MAX_RESOLUTION) };
     let baked = if cut_border > 0.0 {
         Grid::bake(&Faded { field: &hrbf, width: FADE * radius }, &grid_settings(settings))
     } else {

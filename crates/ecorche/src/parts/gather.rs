@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 const ROUNDS: usize = 4;
 /// Faults above this many times the largest allowed make a part join its neighbour; below, a slightly leaking
 /// field of its own is better than none.
-const HOPELESS: f32 = 3.0;
+const HOPELESS: f32 = 10.0;
 
 pub(super) fn gather(surface: &Surface, character: &Character, settings: &PartSettings) -> Parts {
     let partition = &surface.partition;

@@ -49,7 +49,8 @@ impl Solid {
         let rough = (box_volume / 300_000.0).cbrt();
         let votes = Grid::around(low, high, rough).inside(outside);
         let inside = votes.iter().filter(|&&i| i).count() as f32;
-        let cell = rough * (inside.max(100.0) / VOXELS).cbrt();
+        // A surface without inside gains nothing by finer voxels.
+        let cell = if inside > 100.0 { rough * (inside / VOXELS).cbrt() } else { rough };
         let cell = cell.max((box_volume / MOST_VOXELS).cbrt());
         let grid = Grid::around(low, high, cell);
         let mut inside = grid.inside(outside);
