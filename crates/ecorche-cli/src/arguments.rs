@@ -74,6 +74,7 @@ pub enum Command {
 Examples:
   ecorche info hero.fbx
   ecorche info hero.glb --joints
+  ecorche info hero.glb --parts
   ecorche info hero.glb --json hero.json")]
 pub struct InfoArguments {
     /// Character: .glb .gltf .fbx .dae .obj .bvh .usd[acz], or sample:NAME
@@ -81,9 +82,15 @@ pub struct InfoArguments {
     /// List every joint, not only the humanoid ones
     #[arg(long)]
     pub joints: bool,
+    /// Cut the skin into parts and tell how good their fields are, what was merged, what follows and why
+    #[arg(long)]
+    pub parts: bool,
     /// Write it as JSON to OUT, or to standard output
     #[arg(long, value_name = "OUT", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<PathBuf>,
+    /// Disk cache.
+    #[command(flatten)]
+    pub cache: CacheArguments,
 }
 
 /// Bake the deformed animation to a cache.

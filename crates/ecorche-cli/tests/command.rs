@@ -33,6 +33,8 @@ fn info_tells_what_is_in_a_character_in_words_and_in_json() {
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(json["meshes"][0]["components"], 1);
     assert!(output.stderr.is_empty());
+    let output = ecorche(&["info", "sample:cylinder", "--parts", "--no-cache"], folder.path());
+    assert!(text(&output.stdout).contains("2 over"), "{}", text(&output.stdout));
 }
 
 #[test]

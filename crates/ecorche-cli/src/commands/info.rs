@@ -4,20 +4,46 @@ use super::write_json;
 use crate::arguments::InfoArguments;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
+use ecorche::character::Character;
 use ecorche::character::info::{Info, MeshInfo};
+use ecorche::parts::{PartSettings, Parts, PartsReport};
+use ecorche::skinning::Surface;
 use std::fmt::Write;
 
 /// Prints the summary, or writes it as JSON.
 pub fn run(arguments: &InfoArguments, _console: &Console) -> Result<Outcome, Failure> {
     let character = source::load(&arguments.file)?;
     let info = Info::of(&character);
+    let parts = if arguments.parts { Some(parts_of(&character, arguments)) } else { None };
     match &arguments.json {
-        Some(path) => write_json(path, &info)?,
+        Some(path) => write_json(path, &WithParts { info: &info, parts: parts.flatten() })?,
         None => {
-            std::io::Write::write_all(&mut std::io::stdout(), describe(&info, arguments.joints)?.as_bytes())?
+            let mut text = describe(&info, arguments.joints)?;
+            match parts {
+                Some(Some(report)) => write!(text, "{report}")?,
+                Some(None) => writeln!(text, "parts     none: no mesh is skinned")?,
+                None => {}
+            }
+            std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes())?
         }
     }
     Ok(Outcome::Done)
+}
+
+/// The summary as JSON, with the parts where asked for.
+#[derive(serde::Serialize)]
+struct WithParts<'a> {
+    #[serde(flatten)]
+    info: &'a Info,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parts: Option<PartsReport>,
+}
+
+/// `None` for a character without skin.
+fn parts_of(character: &Character, arguments: &InfoArguments) -> Option<PartsReport> {
+    let surface = Surface::new(character)?;
+    let cache = source::user_cache(&arguments.cache);
+    Some(Parts::build(&surface, character, &PartSettings::default(), cache.as_ref()).report)
 }
 
 fn describe(info: &Info, all_joints: bool) -> Result<String, std::fmt::Error> {

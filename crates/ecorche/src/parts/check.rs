@@ -4,6 +4,7 @@ use super::fit::Fitted;
 use super::outside::Outside;
 use super::report::PartReport;
 use super::solid::Solid;
+use crate::field::Field;
 use glam::Vec3;
 
 /// In inner radii: how far the field's inside may stick out of the skin.
@@ -32,14 +33,14 @@ pub(super) fn soundness(
         if node[0] <= 0.5 || solids.iter().any(|s| s.contains(point)) {
             continue;
         }
-        let distance = outside.nearest(point, f32::INFINITY).map_or(0.0, |(_, d)| d);
+        let distance = outside.nearest(point, f32::INFINITY).map_or(0.0, |n| n.distance);
         leak = leak.max(distance / inner_radius);
     }
     report.leak = leak;
     let deep: Vec<Vec3> = core.iter().filter(|c| c.1 > CORE * inner_radius).map(|c| c.0).collect();
     let step = deep.len().div_ceil(CORE_VOXELS).max(1);
     let looked: Vec<Vec3> = deep.into_iter().step_by(step).collect();
-    let missed = looked.iter().filter(|&&p| fitted.hrbf.hrbf().distance(p).0 > 0.0).count();
+    let missed = looked.iter().filter(|&&p| fitted.field.sample(p).value < 0.5).count();
     report.hole = missed as f32 / looked.len().max(1) as f32;
     report.cut_border = fitted.cut_border;
 }
@@ -57,7 +58,8 @@ pub(super) fn agreement(
         let (position, normal) = (outside.mesh.positions[v as usize], outside.normals[v as usize]);
         let (distance, gradient) = fitted.hrbf.hrbf().distance(position);
         let length = gradient.length();
-        let wrong = gradient.dot(normal) < WRONG * length;
+        let inward = fitted.field.sample(position).gradient;
+        let wrong = -inward.dot(normal) <= WRONG * inward.length();
         if outside.hidden[v as usize] {
             report.hidden += 1;
             report.hidden_wrong_gradients += usize::from(wrong);
@@ -82,7 +84,7 @@ pub(super) fn fault(report: &PartReport) -> f32 {
 /// Whether the grid is zero on its border.
 #[cfg(test)]
 pub(super) fn ends_at_its_border(grid: &crate::field::Grid) -> bool {
-    let support = crate::field::Field::support(grid);
+    let support = grid.support();
     grid.nodes().iter().enumerate().all(|(i, node)| {
         let p = grid.node_position(i);
         let slack = 1e-4 * (support.high - support.low).max_element();

@@ -4,6 +4,7 @@ use super::PartSettings;
 use super::closure::{self, Closure, Spacing};
 use super::outside::Outside;
 use super::skeleton::distance_to_segments;
+use super::solid::{EMPTY, Face, Solid};
 use crate::field::hrbf::{self, FitError};
 use crate::field::{CompactHrbf, Field, Grid, GridSettings, Sample, Support, SurfaceSample};
 use crate::geom::{TriMesh, poisson_disk};
@@ -17,11 +18,13 @@ pub(super) struct Variation {
     /// Largest falloff radius, in inner radii.
     pub radius: f32,
     pub spacing: Spacing,
+    /// Whether features thin beside the part are sampled.
+    pub thin_features: bool,
 }
 
 impl Variation {
     pub fn usual(settings: &PartSettings) -> Self {
-        Self { samples: 1, radius: settings.largest_radius, spacing: Spacing::USUAL }
+        Self { samples: 1, radius: settings.largest_radius, spacing: Spacing::USUAL, thin_features: true }
     }
 }
 
@@ -68,10 +71,14 @@ pub(super) struct Fitted {
 const CLOSURE_CLEARANCE: f32 = 0.15;
 /// Of the inner radius: samples nearer to each other are one, the two sides of a card without thickness.
 const SAMPLE_CLEARANCE: f32 = 0.02;
+/// In inner radii: skin with less flesh behind it, or a narrower gap before it, is a thin feature. A nail or
+/// the rim of a fingertip has 0.1 to 0.3, the finger itself 2.
+const THIN: [f32; 2] = [0.4, 0.2];
 /// Samples per square inner radius of skin; a tube as long as thick gets the 50 of the papers.
 const DENSITY: f32 = 2.6;
 
 pub(super) fn fit(
+    outside: &Outside,
     skin: &Skin,
     closures: &[Closure],
     variation: Variation,
@@ -87,7 +94,16 @@ pub(super) fn fit(
         let near_closure =
             |c: &Closure| c.sample.position.distance(point.position) < CLOSURE_CLEARANCE * c.radius;
         let near = |s: &SurfaceSample| s.position.distance(point.position) < SAMPLE_CLEARANCE * inner;
-        if !closures.iter().any(near_closure) && !samples.iter().any(near) {
+        let thin = || {
+            let (inward, outward) = (THIN[0] * inner, THIN[1] * inner);
+            let start = 0.01 * inner * point.normal;
+            outside.clearance(point.position - start, -point.normal, inward).is_some()
+                || outside.clearance(point.position + start, point.normal, outward).is_some()
+        };
+        if !closures.iter().any(near_closure)
+            && !samples.iter().any(near)
+            && (variation.thin_features || !thin())
+        {
             samples.push(point.into());
         }
     }
@@ -102,16 +118,18 @@ pub(super) fn fit(
     let all: Vec<SurfaceSample> = samples.iter().chain(&closures).copied().collect();
     let hrbf = CompactHrbf::new(hrbf::fit(&all, scale)?, radius);
     let cut_border = cut_border(&hrbf, radius);
-    let resolution =
-        GridSettings { resolution: settings.resolution.clamp(4, crate::field::grid::MAX_RESOLUTION) };
     let baked = if cut_border > 0.0 {
-        Grid::bake(&Faded { field: &hrbf, width: FADE * radius }, &resolution)
+        Grid::bake(&Faded { field: &hrbf, width: FADE * radius }, &grid_settings(settings))
     } else {
-        Grid::bake(&hrbf, &resolution)
+        Grid::bake(&hrbf, &grid_settings(settings))
     };
     // A support without size comes from samples without extent.
     let field = baked.map_err(|_| FitError::Scale(scale))?;
     Ok(Fitted { samples, closures, radius, hrbf, field, cut_border })
+}
+
+fn grid_settings(settings: &PartSettings) -> GridSettings {
+    GridSettings { resolution: settings.resolution.clamp(4, crate::field::grid::MAX_RESOLUTION) }
 }
 
 /// Most samples of a part that leaks: a solve of 450 takes 0.3 s.
@@ -146,7 +164,7 @@ const FADE: f32 = 0.4;
 
 /// A field led to zero along the border of its support, so that vertices do not meet a jump there.
 struct Faded<'a> {
-    field: &'a CompactHrbf,
+    field: &'a dyn Field,
     width: f32,
 }
 
@@ -174,10 +192,73 @@ impl Field for Faded<'_> {
     }
 }
 
+impl Fitted {
+    /// Bakes the table anew, corrected where the fit sticks out of the skin or misses the part's solid.
+    pub fn clamp(
+        &mut self,
+        outside: &Outside,
+        solids: [&Solid; 2],
+        own: &(dyn Fn(u32) -> bool + Sync),
+        inner_radius: f32,
+        settings: &PartSettings,
+    ) {
+        let clamped = Clamped { field: &self.hrbf, outside, solids, own, inner_radius };
+        let faded = Faded { field: &clamped, width: FADE * self.radius };
+        if let Ok(field) = Grid::bake(&faded, &grid_settings(settings)) {
+            self.field = field;
+        }
+    }
+}
+
+/// In inner radii: the fit may be off the skin by this much.
+const SLACK: f32 = 0.15;
+/// Least slope of the distance beyond that.
+const LEAST_SLOPE: f32 = 0.7;
+
+/// A field whose distance is at least a share of the distance to the skin outside, and at most minus a share
+/// of it in the part's own solid.
+struct Clamped<'a> {
+    field: &'a CompactHrbf,
+    outside: &'a Outside,
+    solids: [&'a Solid; 2],
+    own: &'a (dyn Fn(u32) -> bool + Sync),
+    inner_radius: f32,
+}
+
+impl Field for Clamped<'_> {
+    fn sample(&self, point: Vec3) -> Sample {
+        if !self.field.support().contains(point) {
+            return Sample::OUTSIDE;
+        }
+        let falloff = self.field.falloff();
+        let vertex = self.solids.iter().map(|s| s.vertex_at(point)).find(|&v| v != EMPTY).unwrap_or(EMPTY);
+        let (mut distance, mut gradient) = self.field.hrbf().distance(point);
+        if vertex == EMPTY || (self.own)(vertex) {
+            let Some(foot) = self.outside.nearest(point, f32::INFINITY) else { return Sample::OUTSIDE };
+            let bound = LEAST_SLOPE * (foot.distance - SLACK * self.inner_radius);
+            let away = (point - foot.point).normalize_or_zero();
+            if vertex == EMPTY && bound > distance.max(0.0) {
+                (distance, gradient) = (bound, LEAST_SLOPE * away);
+            } else if vertex != EMPTY && bound > 0.0 && -bound < distance {
+                (distance, gradient) = (-bound, -LEAST_SLOPE * away);
+            }
+        }
+        let distance = f64::from(distance);
+        if distance >= falloff.radius {
+            return Sample::OUTSIDE;
+        }
+        Sample { value: falloff.value(distance) as f32, gradient: falloff.slope(distance) as f32 * gradient }
+    }
+
+    fn support(&self) -> Support {
+        self.field.support()
+    }
+}
+
 /// The closures of a part from its cuts, with the pivot in place of a ball where `pivot` gives one for the
 /// neighbour: its position and its distance to the skin.
 pub(super) fn closures(
-    cuts: &[(u32, Vec<super::solid::Face>)],
+    cuts: &[(u32, Vec<Face>)],
     inner_radius: f32,
     spacing: Spacing,
     pivot: impl Fn(u32) -> Option<(Vec3, f32)>,

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 const ROUNDS: usize = 4;
 /// Faults above this many times the largest allowed make a part join its neighbour; below, a slightly leaking
 /// field of its own is better than none.
-const HOPELESS: f32 = 3.0;
+const HOPELESS: f32 = 10.0;
 
 pub(super) fn gather(surface: &Surface, character: &Character, settings: &PartSettings) -> Parts {
     let partition = &surface.partition;
@@ -388,7 +388,8 @@ impl Body<'_> {
             [None, Some(Attempt::MoreSamples), Some(Attempt::SmallerRadius), Some(Attempt::DenserClosures)]
         {
             match attempt {
-                None => {}
+                None | Some(Attempt::Clamped) => {}
+                Some(Attempt::NoThinFeatures) => variation.thin_features = false,
                 Some(Attempt::MoreSamples) => variation.samples = 2,
                 Some(Attempt::SmallerRadius) => variation.radius = 0.6 * self.settings.largest_radius,
                 Some(Attempt::DenserClosures) => {
@@ -397,7 +398,9 @@ impl Body<'_> {
                 }
             }
             tried.extend(attempt);
-            let Ok(fitted) = fit::fit(&skin, &caps, variation, self.settings) else { continue };
+            let Ok(fitted) = fit::fit(&self.outside, &skin, &caps, variation, self.settings) else {
+                continue;
+            };
             let mut report = PartReport { tried: tried.clone(), ..PartReport::default() };
             check::soundness(&fitted, &self.outside, [solid, &self.whole], &core, inner, &mut report);
             if best.as_ref().is_none_or(|(_, known)| check::fault(&report) < check::fault(known)) {
@@ -407,7 +410,14 @@ impl Body<'_> {
                 break;
             }
         }
-        let (fitted, mut report) = best?;
+        let (mut fitted, mut report) = best?;
+        if check::fault(&report) > 1.0 {
+            let own = |vertex: u32| self.label_of_vertex[vertex as usize] == label;
+            let tried = [report.tried.as_slice(), &[Attempt::Clamped]].concat();
+            fitted.clamp(&self.outside, [solid, &self.whole], &own, inner, self.settings);
+            report = PartReport { tried, ..PartReport::default() };
+            check::soundness(&fitted, &self.outside, [solid, &self.whole], &core, inner, &mut report);
+        }
         check::agreement(&fitted, &self.outside, vertices, inner, &mut report);
         report.samples = fitted.samples.len();
         report.closures = fitted.closures.len();
@@ -448,7 +458,7 @@ impl Body<'_> {
         if children > 1 || !self.whole.contains(pivot) {
             return None;
         }
-        self.outside.nearest(pivot, f32::INFINITY).map(|(_, clearance)| (pivot, clearance))
+        self.outside.nearest(pivot, f32::INFINITY).map(|foot| (pivot, foot.distance))
     }
 
     fn into_parts(

@@ -8,7 +8,7 @@
 use super::report::{Following, Reason};
 use super::skeleton::Bones;
 use crate::geom::bvh::Aabb;
-use crate::geom::intersect::Ray;
+use crate::geom::intersect::{Ray, closest_on_triangle};
 use crate::geom::{Adjacency, Bvh, TriMesh};
 use glam::Vec3;
 use rayon::prelude::*;
@@ -26,6 +26,8 @@ pub(super) struct Outside {
     pub hidden: Vec<bool>,
     /// Triangles of the body that are seen, as indices into `mesh.triangles`.
     pub outer: Vec<u32>,
+    /// Their corners.
+    outer_triangles: Vec<[u32; 3]>,
     /// Over `outer`.
     pub outer_tree: Bvh,
     /// Triangles whose winding tells inside from outside: the body's and those of closed pieces in it.
@@ -101,27 +103,42 @@ impl Outside {
                 !follows[corners[0] as usize] && corners.iter().any(|&v| !hidden[v as usize])
             })
             .collect();
-        let boxes: Vec<Aabb> = outer.iter().map(|&t| Aabb::around(&mesh.corners(t as usize))).collect();
-        let outer_tree = Bvh::new(&boxes);
-        let outside = Self { mesh, normals, adjacency, follows, hidden, outer, outer_tree, solid };
+        let outer_triangles: Vec<[u32; 3]> = outer.iter().map(|&t| mesh.triangles[t as usize]).collect();
+        let outer_tree = Bvh::over_triangles(&mesh.positions, &outer_triangles);
+        let outside =
+            Self { mesh, normals, adjacency, follows, hidden, outer, outer_triangles, outer_tree, solid };
         (outside, following)
     }
 
-    /// The nearest point of the seen surface within reach: the corner of its triangle nearest to it, and its
-    /// distance.
-    pub fn nearest(&self, point: Vec3, within: f32) -> Option<(u32, f32)> {
-        let on = |item: u32| {
-            let corners = self.mesh.corners(self.outer[item as usize] as usize);
-            crate::geom::intersect::closest_on_triangle(point, corners)
-        };
+    /// The nearest point of the seen surface within reach.
+    pub fn nearest(&self, point: Vec3, within: f32) -> Option<Foot> {
+        let on =
+            |item: u32| closest_on_triangle(point, self.mesh.corners(self.outer[item as usize] as usize));
         let (item, distance) =
             self.outer_tree.nearest_item(point, within, |item| Some(on(item).distance_squared(point)))?;
         let foot = on(item);
         let corners = self.mesh.triangles[self.outer[item as usize] as usize];
         let far = |v: u32| self.mesh.positions[v as usize].distance_squared(foot);
-        let nearest = corners.into_iter().min_by(|&a, &b| far(a).total_cmp(&far(b)).then(a.cmp(&b)))?;
-        Some((nearest, distance))
+        let vertex = corners.into_iter().min_by(|&a, &b| far(a).total_cmp(&far(b)).then(a.cmp(&b)))?;
+        Some(Foot { point: foot, vertex, distance })
     }
+
+    /// Distance to the first seen triangle in a direction, if within reach.
+    pub fn clearance(&self, from: Vec3, direction: Vec3, reach: f32) -> Option<f32> {
+        self.outer_tree
+            .first_hit(&Ray::new(from, direction), reach, &self.mesh.positions, &self.outer_triangles, |_| {
+                true
+            })
+            .map(|hit| hit.distance)
+    }
+}
+
+/// The point of the seen surface nearest to another.
+pub(super) struct Foot {
+    pub point: Vec3,
+    /// The corner of its triangle nearest to it.
+    pub vertex: u32,
+    pub distance: f32,
 }
 
 /// Finds the pieces and turns those that are inside out.

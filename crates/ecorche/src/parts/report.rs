@@ -63,12 +63,16 @@ pub struct PartReport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Attempt {
+    /// No samples on features thin beside the part: a nail, the rim of an ear.
+    NoThinFeatures,
     /// Twice the samples.
     MoreSamples,
     /// A shorter reach.
     SmallerRadius,
     /// More closure points on each cut.
     DenserClosures,
+    /// The table corrected where it disagrees with the skin.
+    Clamped,
 }
 
 /// A joint whose skin another part took.
@@ -135,9 +139,11 @@ impl fmt::Display for Reason {
 impl fmt::Display for Attempt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::NoThinFeatures => "no samples on thin features",
             Self::MoreSamples => "more samples",
             Self::SmallerRadius => "smaller radius",
             Self::DenserClosures => "denser closures",
+            Self::Clamped => "correcting the table",
         })
     }
 }
@@ -178,7 +184,7 @@ impl fmt::Display for PartsReport {
             }
             if !part.tried.is_empty() {
                 let tried: Vec<String> = part.tried.iter().map(Attempt::to_string).collect();
-                write!(f, " (mended by {})", tried.join(", "))?;
+                write!(f, " (tried {})", tried.join(", "))?;
             }
             writeln!(f)?;
         }

@@ -49,7 +49,8 @@ impl Solid {
         let rough = (box_volume / 300_000.0).cbrt();
         let votes = Grid::around(low, high, rough).inside(outside);
         let inside = votes.iter().filter(|&&i| i).count() as f32;
-        let cell = rough * (inside.max(100.0) / VOXELS).cbrt();
+        // A surface without inside gains nothing by finer voxels.
+        let cell = if inside > 100.0 { rough * (inside / VOXELS).cbrt() } else { rough };
         let cell = cell.max((box_volume / MOST_VOXELS).cbrt());
         let grid = Grid::around(low, high, cell);
         let mut inside = grid.inside(outside);
@@ -85,9 +86,14 @@ impl Solid {
         self.index(point).map_or(0.0, |i| self.depth[i])
     }
 
+    /// Nearest vertex of the voxel around the point; [`EMPTY`] outside.
+    pub fn vertex_at(&self, point: Vec3) -> u32 {
+        self.index(point).map_or(EMPTY, |i| self.vertex[i])
+    }
+
     /// Whether the voxel around the point is inside.
     pub fn contains(&self, point: Vec3) -> bool {
-        self.index(point).is_some_and(|i| self.vertex[i] != EMPTY)
+        self.vertex_at(point) != EMPTY
     }
 
     /// Middle, nearest vertex and depth of every voxel inside.
@@ -281,9 +287,9 @@ impl Grid {
                         continue;
                     }
                     let point = self.point(r * row + x);
-                    if let Some((vertex, depth)) = outside.nearest(point, reach) {
-                        (vertices[x], depths[x]) = (vertex, depth);
-                        reach = 1.001 * (depth + self.cell);
+                    if let Some(foot) = outside.nearest(point, reach) {
+                        (vertices[x], depths[x]) = (foot.vertex, foot.distance);
+                        reach = 1.001 * (foot.distance + self.cell);
                     }
                 }
             },
