@@ -106,4 +106,15 @@ impl Closure {
             self.sample.position = pivot + clearance * self.direction;
         }
     }
+
+    /// Moves the closure toward the hinge until it lies within `reach` of it.
+    pub fn stay_within(&mut self, hinge: Vec3, reach: f32) {
+        let arm = self.sample.position - hinge;
+        let length = arm.length();
+        if length > reach {
+            let outward = arm / length;
+            self.sample.position = hinge + reach * outward;
+            self.sample.normal = (self.direction + outward).try_normalize().unwrap_or(self.direction);
+        }
+    }
 }

@@ -256,18 +256,23 @@ impl Field for Clamped<'_> {
 }
 
 /// The closures of a part from its cuts, with the pivot in place of a ball where `pivot` gives one for the
-/// neighbour: its position and its distance to the skin.
+/// neighbour: its position and its distance to the skin. None lies farther than `reach` says from where the part
+/// turns against the neighbour.
 pub(super) fn closures(
     cuts: &[(u32, Vec<Face>)],
     inner_radius: f32,
     spacing: Spacing,
     pivot: impl Fn(u32) -> Option<(Vec3, f32)>,
+    reach: impl Fn(u32) -> Option<(Vec3, f32)>,
 ) -> Vec<Closure> {
     let mut all = Vec::new();
     for (to, faces) in cuts {
         let mut balls = closure::balls(*to, faces, inner_radius, spacing);
         if let (Some(largest), Some((pivot, clearance))) = (balls.first_mut(), pivot(*to)) {
             largest.turn_about(pivot, clearance);
+        }
+        if let Some((hinge, reach)) = reach(*to) {
+            balls.iter_mut().for_each(|ball| ball.stay_within(hinge, reach));
         }
         all.extend(balls);
     }

@@ -378,7 +378,7 @@ impl Body<'_> {
         let segments = self.bones.segments(&self.joints[&label]);
         let skin = Skin::new(&self.outside, triangles, segments, inner);
         let closures = |spacing: Spacing| -> Vec<Closure> {
-            fit::closures(cuts, inner, spacing, |to| self.pivot(label, to))
+            fit::closures(cuts, inner, spacing, |to| self.pivot(label, to), |to| self.reach(label, to))
         };
         let mut variation = Variation::usual(self.settings);
         let mut caps = closures(variation.spacing);
@@ -459,6 +459,27 @@ impl Body<'_> {
             return None;
         }
         self.outside.nearest(pivot, f32::INFINITY).map(|foot| (pivot, foot.distance))
+    }
+
+    /// Where a part turns against a neighbour, and how far from there its closures may lie: at the joint of the
+    /// branch the neighbour is on, or else at its own.
+    fn reach(&self, label: u32, to: u32) -> Option<(Vec3, f32)> {
+        if to == EMPTY {
+            return None;
+        }
+        let mut branch = to;
+        let hinge = loop {
+            match self.parent(branch) {
+                Some(parent) if parent == label => break branch,
+                Some(parent) => branch = parent,
+                None => break label,
+            }
+        };
+        let at = self.bones.position[hinge as usize];
+        if !self.whole.contains(at) {
+            return None;
+        }
+        self.outside.nearest(at, f32::INFINITY).map(|foot| (at, self.settings.swing * foot.distance))
     }
 
     fn into_parts(

@@ -58,6 +58,10 @@ pub struct PartSettings {
     pub smallest_patch: f32,
     /// Close simple joints with a ball about the pivot, which keeps its shape when the joint bends.
     pub pivots: bool,
+    /// How far closures may lie from the joint about which the part turns against its neighbour, in
+    /// distances of that joint to the skin. Above 1 they leave the body when the joint bends by a right angle;
+    /// far below, the skin around the joint has no field.
+    pub swing: f32,
     /// Another seed gives other samples.
     pub seed: u64,
 }
@@ -71,6 +75,7 @@ impl Default for PartSettings {
             largest_radius: 2.5,
             smallest_patch: 0.4,
             pivots: true,
+            swing: 1.2,
             seed: 1,
         }
     }
