@@ -384,9 +384,13 @@ impl Body<'_> {
         let mut caps = closures(variation.spacing);
         let mut best: Option<(Fitted, PartReport)> = None;
         let mut tried = Vec::new();
-        for attempt in
-            [None, Some(Attempt::MoreSamples), Some(Attempt::SmallerRadius), Some(Attempt::DenserClosures)]
-        {
+        for attempt in [
+            None,
+            Some(Attempt::NoThinFeatures),
+            Some(Attempt::MoreSamples),
+            Some(Attempt::SmallerRadius),
+            Some(Attempt::DenserClosures),
+        ] {
             match attempt {
                 None | Some(Attempt::Clamped) => {}
                 Some(Attempt::NoThinFeatures) => variation.thin_features = false,
