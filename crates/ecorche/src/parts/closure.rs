@@ -25,8 +25,7 @@ pub(super) struct Closure {
 /// How many balls close a cut.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Spacing {
-    /// Of the cut's largest ball: smaller ones are left out. Below 0.3 balls sit in the skin's creases, above
-    /// 0.6 a palm stays open beside its largest ball.
+    /// Of the cut's largest ball: smaller ones are left out.
     pub smallest: f32,
     /// Of a ball's radius: no other starts closer.
     pub apart: f32,
@@ -37,8 +36,8 @@ impl Spacing {
     pub const DENSE: Self = Self { smallest: 0.3, apart: 1.0 };
 }
 
-/// Cuts whose largest ball is below this share of the part's inner radius are left open: two fingers that
-/// touch along a web, not the finger and its palm.
+/// Of the part's inner radius: a cut whose largest ball is smaller is left open, skin that is next to skin of
+/// another part with little flesh in common.
 pub(super) const LEAST_CUT: f32 = 0.25;
 /// Of a ball's radius: how far the closure of an open end stands out of it. A whole one would be a dome where
 /// the skin ends in a rim; none leaves the field flat, and its edge sharper than the samples can follow.

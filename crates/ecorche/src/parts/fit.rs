@@ -71,8 +71,8 @@ pub(super) struct Fitted {
 const CLOSURE_CLEARANCE: f32 = 0.15;
 /// Of the inner radius: samples nearer to each other are one, the two sides of a card without thickness.
 const SAMPLE_CLEARANCE: f32 = 0.02;
-/// In inner radii: skin with less flesh behind it, or a narrower gap before it, is a thin feature. A nail or
-/// the rim of a fingertip has 0.1 to 0.3, the finger itself 2.
+/// In inner radii: skin with less flesh behind it, or a narrower gap before it, is a thin feature: a nail, a
+/// collar. A round limb has 2.
 const THIN: [f32; 2] = [0.4, 0.2];
 /// Samples per square inner radius of skin; a tube as long as thick gets the 50 of the papers.
 const DENSITY: f32 = 2.6;
@@ -132,7 +132,7 @@ fn grid_settings(settings: &PartSettings) -> GridSettings {
     GridSettings { resolution: settings.resolution.clamp(4, crate::field::grid::MAX_RESOLUTION) }
 }
 
-/// Most samples of a part that leaks: a solve of 450 takes 0.3 s.
+/// Most samples of a part that leaks; the time of the solve grows with their cube.
 const MOST_SAMPLES: usize = 450;
 
 /// Points along each side of the support's faces at which the border is looked at.

@@ -5,8 +5,9 @@ use super::closure::{Closure, LEAST_CUT, Spacing};
 use super::fit::{self, Fitted, Skin, Variation};
 use super::outside::Outside;
 use super::report::{Attempt, Merged, PartReport, PartsReport, Reason};
+use super::share::{Cuts, Share};
 use super::skeleton::Bones;
-use super::solid::{EMPTY, Face, Solid};
+use super::solid::{EMPTY, Solid};
 use super::{FOLLOWS, Part, PartSettings, Parts};
 use crate::character::Character;
 use crate::skinning::Surface;
@@ -57,28 +58,18 @@ pub(super) fn gather(surface: &Surface, character: &Character, settings: &PartSe
 }
 
 /// The work in progress. A label is the joint that moves a part.
-struct Body<'a> {
-    bones: Bones,
-    outside: Outside,
-    whole: Solid,
-    settings: &'a PartSettings,
-    label_of_vertex: Vec<u32>,
+pub(super) struct Body<'a> {
+    pub bones: Bones,
+    pub outside: Outside,
+    pub whole: Solid,
+    pub settings: &'a PartSettings,
+    pub label_of_vertex: Vec<u32>,
     /// Joints of each label, its own first.
-    joints: BTreeMap<u32, Vec<u32>>,
-    merged: Vec<(u32, Option<u32>, usize, Reason)>,
+    pub joints: BTreeMap<u32, Vec<u32>>,
+    pub merged: Vec<(u32, Option<u32>, usize, Reason)>,
     /// Finer solids of parts only a few voxels thick.
-    details: BTreeMap<u32, Solid>,
+    pub details: BTreeMap<u32, Solid>,
 }
-
-/// A part's share of the solid.
-#[derive(Clone, Copy, Debug, Default)]
-struct Share {
-    voxels: usize,
-    inner_radius: f32,
-}
-
-/// What touches a part: the neighbour and the faces of the cut.
-type Cuts = Vec<(u32, Vec<Face>)>;
 
 /// A part's fit with its figures.
 struct Fit {
@@ -88,191 +79,7 @@ struct Fit {
     cuts: Vec<(u32, f32)>,
 }
 
-/// Voxels across a part below which it gets a finer solid.
-const FINE: f32 = 5.0;
-/// Most voxels in the box of a finer solid.
-const DETAIL_VOXELS: f32 = 120_000.0;
-
 impl Body<'_> {
-    fn vertices(&self) -> BTreeMap<u32, Vec<u32>> {
-        let mut vertices: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for (v, &label) in self.label_of_vertex.iter().enumerate() {
-            if label != FOLLOWS {
-                vertices.entry(label).or_default().push(v as u32);
-            }
-        }
-        vertices
-    }
-
-    /// Seen triangles of each label: that of two corners, else of the lowest.
-    fn triangles(&self) -> BTreeMap<u32, Vec<u32>> {
-        let mut triangles: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for &t in &self.outside.outer {
-            let [a, b, c] = self.outside.mesh.triangles[t as usize].map(|v| self.label_of_vertex[v as usize]);
-            let label = if b == c { b } else { a };
-            triangles.entry(label).or_default().push(t);
-        }
-        triangles
-    }
-
-    fn shares(&self) -> BTreeMap<u32, Share> {
-        let mut shares: BTreeMap<u32, Share> = self.joints.keys().map(|&l| (l, Share::default())).collect();
-        for (_, v, depth) in self.whole.voxels() {
-            if let Some(share) = shares.get_mut(&self.label_of_vertex[v as usize]) {
-                share.voxels += 1;
-                share.inner_radius = share.inner_radius.max(depth);
-            }
-        }
-        for (label, solid) in &self.details {
-            let share = Share::default();
-            let fine = solid.voxels().filter(|voxel| self.label_of_vertex[voxel.1 as usize] == *label).fold(
-                share,
-                |s, (_, _, depth)| Share { voxels: s.voxels + 1, inner_radius: s.inner_radius.max(depth) },
-            );
-            if let Some(share) = shares.get_mut(label) {
-                *share = fine;
-            }
-        }
-        shares
-    }
-
-    /// Makes finer solids for thin parts that have none.
-    fn add_details(&mut self) {
-        let shares = self.shares();
-        let vertices = self.vertices();
-        let thin: Vec<(u32, Share)> = shares
-            .into_iter()
-            .filter(|(label, share)| {
-                share.inner_radius < FINE * self.whole.cell && !self.details.contains_key(label)
-            })
-            .collect();
-        let made: Vec<(u32, Solid)> = thin
-            .into_par_iter()
-            .filter_map(|(label, share)| {
-                let seen = vertices.get(&label)?.iter().filter(|&&v| !self.outside.hidden[v as usize]);
-                let points: Vec<Vec3> = seen.map(|&v| self.outside.mesh.positions[v as usize]).collect();
-                if points.is_empty() {
-                    return None;
-                }
-                let (low, high) = crate::geom::mesh::bounds(&points);
-                let margin = 2.0 * self.whole.cell + share.inner_radius;
-                let size = high - low + 2.0 * margin;
-                let wanted =
-                    if share.voxels > 8 { share.inner_radius / FINE } else { self.whole.cell / FINE };
-                let cell = wanted.max((size.x * size.y * size.z / DETAIL_VOXELS).cbrt());
-                let solid = Solid::detail(&self.outside, &self.whole, low - margin, high + margin, cell);
-                Some((label, solid))
-            })
-            .collect();
-        self.details.extend(made);
-    }
-
-    /// Edges between labels, both ways.
-    fn borders(&self) -> BTreeMap<u32, BTreeMap<u32, usize>> {
-        let mut borders: BTreeMap<u32, BTreeMap<u32, usize>> = BTreeMap::new();
-        for edge in &self.outside.adjacency.edges {
-            let [a, b] = edge.vertices.map(|v| self.label_of_vertex[v as usize]);
-            if a != b && a != FOLLOWS && b != FOLLOWS {
-                *borders.entry(a).or_default().entry(b).or_default() += 1;
-                *borders.entry(b).or_default().entry(a).or_default() += 1;
-            }
-        }
-        borders
-    }
-
-    /// The part a label's skin should join: the one with the longest common border, else that of the nearest
-    /// ancestor, else that of the nearest vertex.
-    fn neighbour(&self, label: u32, borders: &BTreeMap<u32, BTreeMap<u32, usize>>) -> Option<u32> {
-        let longest = borders
-            .get(&label)
-            .and_then(|shared| {
-                shared.iter().max_by_key(|&(&other, &edges)| (edges, std::cmp::Reverse(other)))
-            })
-            .map(|(&other, _)| other);
-        longest
-            .or_else(|| {
-                self.bones.ancestors(label).find_map(|a| {
-                    self.joints
-                        .iter()
-                        .find(|(l, joints)| **l != label && joints.contains(&a))
-                        .map(|(&l, _)| l)
-                })
-            })
-            .or_else(|| {
-                let at = self.bones.position[label as usize];
-                let positions = &self.outside.mesh.positions;
-                let others = self.label_of_vertex.iter().zip(positions);
-                others
-                    .filter(|(l, _)| **l != label && **l != FOLLOWS)
-                    .min_by(|a, b| a.1.distance_squared(at).total_cmp(&b.1.distance_squared(at)))
-                    .map(|(&l, _)| l)
-            })
-    }
-
-    fn merge(&mut self, label: u32, into: Option<u32>, reason: Reason) {
-        let mut vertices = 0;
-        for slot in self.label_of_vertex.iter_mut().filter(|l| **l == label) {
-            *slot = into.unwrap_or(FOLLOWS);
-            vertices += 1;
-        }
-        let joints = self.joints.remove(&label).unwrap_or_default();
-        self.details.remove(&label);
-        if let Some(into) = into {
-            self.joints.entry(into).or_default().extend(joints);
-            self.details.remove(&into);
-        }
-        self.merged.push((label, into, vertices, reason));
-    }
-
-    /// Parts that bound no solid or are patches of their neighbour join it, one at a time, smallest first.
-    fn merge_what_is_no_limb(&mut self) {
-        loop {
-            self.add_details();
-            let shares = self.shares();
-            let triangles = self.triangles();
-            let borders = self.borders();
-            let area = |label: u32| -> f32 {
-                triangles.get(&label).map_or(0.0, |list| {
-                    list.iter()
-                        .map(|&t| {
-                            let [a, b, c] = self.outside.mesh.corners(t as usize);
-                            0.5 * (b - a).cross(c - a).length()
-                        })
-                        .sum()
-                })
-            };
-            let mut found: Vec<(f32, u32, Option<u32>, Reason)> = Vec::new();
-            for (&label, share) in &shares {
-                let into = self.neighbour(label, &borders);
-                let area = area(label);
-                if share.voxels < 4 || area <= 0.0 {
-                    found.push((area, label, into, Reason::NoSolid));
-                } else if let Some(into) = into
-                    && borders.get(&label).is_some_and(|b| b.contains_key(&into))
-                {
-                    let thick = shares.get(&into).map_or(0.0, |s| s.inner_radius);
-                    if area < self.settings.smallest_patch * thick * thick {
-                        found.push((area, label, Some(into), Reason::Small));
-                    }
-                }
-            }
-            found.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            // What a merge touched is looked at again in the next round.
-            let mut touched: Vec<u32> = Vec::new();
-            for (_, label, into, reason) in found {
-                if touched.contains(&label) || into.is_some_and(|i| !self.joints.contains_key(&i)) {
-                    continue;
-                }
-                touched.push(label);
-                touched.extend(into);
-                self.merge(label, into, reason);
-            }
-            if touched.is_empty() {
-                return;
-            }
-        }
-    }
-
     /// Fits every part; those beyond help join a neighbour and the fits around them are made anew.
     fn fit(&mut self) -> BTreeMap<u32, Fit> {
         let mut fits: BTreeMap<u32, Fit> = BTreeMap::new();
@@ -335,28 +142,6 @@ impl Body<'_> {
         fits
     }
 
-    /// The cuts of every part: from its finer solid where it has one.
-    fn cuts(&self) -> BTreeMap<u32, Cuts> {
-        let mut cuts: BTreeMap<(u32, u32), Vec<Face>> = BTreeMap::new();
-        self.whole.faces(&self.label_of_vertex, |from, to, face| {
-            if !self.details.contains_key(&from) {
-                cuts.entry((from, to)).or_default().push(face);
-            }
-        });
-        for (&label, solid) in &self.details {
-            solid.faces(&self.label_of_vertex, |from, to, face| {
-                if from == label {
-                    cuts.entry((from, to)).or_default().push(face);
-                }
-            });
-        }
-        let mut by_part: BTreeMap<u32, Cuts> = BTreeMap::new();
-        for ((from, to), faces) in cuts {
-            by_part.entry(from).or_default().push((to, faces));
-        }
-        by_part
-    }
-
     fn fit_part(
         &self,
         label: u32,
@@ -384,9 +169,13 @@ impl Body<'_> {
         let mut caps = closures(variation.spacing);
         let mut best: Option<(Fitted, PartReport)> = None;
         let mut tried = Vec::new();
-        for attempt in
-            [None, Some(Attempt::MoreSamples), Some(Attempt::SmallerRadius), Some(Attempt::DenserClosures)]
-        {
+        for attempt in [
+            None,
+            Some(Attempt::NoThinFeatures),
+            Some(Attempt::MoreSamples),
+            Some(Attempt::SmallerRadius),
+            Some(Attempt::DenserClosures),
+        ] {
             match attempt {
                 None | Some(Attempt::Clamped) => {}
                 Some(Attempt::NoThinFeatures) => variation.thin_features = false,
