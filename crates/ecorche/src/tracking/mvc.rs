@@ -118,15 +118,17 @@ mod tests {
 
     #[test]
     fn a_ring_that_is_not_star_shaped_counts_evenly() {
-        // Seen from above, the neighbour at (-0.2, 0.1) is passed twice.
-        let ring = [(1.0, 0.0), (-0.2, 1.0), (-0.9, -0.3), (-0.3, 0.3), (0.1, -1.0)];
+        // Going round, the ring turns back from 100 degrees to 30.
         let mut positions = vec![Vec3::ZERO];
-        positions.extend(ring.map(|(x, y)| Vec3::new(x, y, 0.0)));
-        let triangles = (0..5).map(|i| [0, 1 + i, 1 + (i + 1) % 5]).collect();
+        positions.extend([0.0f32, 60.0, 100.0, 30.0, 200.0, 280.0].map(|degrees| {
+            let (sine, cosine) = degrees.to_radians().sin_cos();
+            Vec3::new(cosine, sine, 0.0)
+        }));
+        let triangles = (0..6).map(|i| [0, 1 + i, 1 + (i + 1) % 6]).collect();
         let mesh = TriMesh { positions, triangles };
         let stencil = mean_value_stencil(&mesh, &Adjacency::new(&mesh));
         assert!(
-            stencil.of(0).all(|(_, w)| (w - 0.2).abs() < 1e-6),
+            stencil.of(0).all(|(_, w)| (w - 1.0 / 6.0).abs() < 1e-6),
             "{:?}",
             stencil.of(0).collect::<Vec<_>>()
         );

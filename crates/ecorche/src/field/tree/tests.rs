@@ -47,7 +47,7 @@ fn two_parts_are_joined_by_their_operator() {
     let operators: [fn() -> Composition; 3] = [
         contact,
         || Composition::new(Box::new(Blend::default())),
-        || Composition::tabulated(&Bulge::default()),
+        || Composition::new(Box::new(Bulge::default())),
     ];
     for make in operators {
         let composition = make();
