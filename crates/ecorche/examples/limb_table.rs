@@ -101,7 +101,8 @@ fn bends(limb: &Limb, name: &str, track: impl Fn(Turn) -> Tracked) {
         volume.push(format!("{:.2}", limb.volume_change(&positions)));
         pairs.push(format!("{}", limb.intersections(&positions)));
         penetration.push(format!("{:.3}", limb.penetration(&positions, turn)));
-        evaluations = reports.iter().map(|r| f64::from(r.evaluations)).sum::<f64>() / positions.len() as f64;
+        let sum: u32 = reports.iter().map(|r| r.evaluations).sum();
+        evaluations = f64::from(sum) / positions.len() as f64;
     }
     row(name, &volume, &pairs, &penetration, evaluations);
 }
@@ -124,27 +125,18 @@ fn twists(limb: &Limb, name: &str, track: impl Fn(Turn) -> Vec<Vec3>) {
     println!("{name:<24} {}", words.join(" / "));
 }
 
-/// Change of the volume inside the field's surface, per cent, counted on a fine lattice.
+/// Change of the volume inside the field's surface, per cent, counted at evenly spread points; within 0.2.
 fn field_volume_change(limb: &Limb, tree: &ecorche::field::Tree, turn: Turn) -> f64 {
     let count = |turn: Turn| {
         let parts = limb.parts(turn);
         let field = PosedTree::new(tree, &parts);
-        let step = 0.08f32;
-        let side = (22.0 / step) as i32;
-        let mut inside = 0u32;
-        for x in 0..side {
-            for y in 0..side {
-                for z in 0..(2.6 / step) as i32 {
-                    let point = Vec3::new(
-                        x as f32 - 0.5 * side as f32 + 20.3,
-                        y as f32 - 0.5 * side as f32,
-                        z as f32,
-                    ) * step;
-                    inside += u32::from(field.sample(point - Vec3::Z * 1.3).value > 0.5);
-                }
-            }
-        }
-        f64::from(inside)
+        let inside = (1..=2_000_000).filter(|&i| {
+            let part = |k: f64| (f64::from(i) * k).fract() as f32;
+            let at = Vec3::new(part(0.819_172_513), part(0.671_043_607), part(0.549_700_478));
+            let point = Vec3::new(-1.3, -1.3, -1.3) + at * Vec3::new(10.6, 6.6, 2.6);
+            field.sample(point).value > 0.5
+        });
+        inside.count() as f64
     };
     100.0 * (count(turn) / count(Turn::Bend(0.0)) - 1.0)
 }

@@ -67,7 +67,8 @@ fn newton_step(sample: Sample, iso: f32, factor: f32, largest: f32, limb_radius:
 /// The projection of 2012.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Newton {
-    /// Sigma. 0.35, as printed, needs 16 steps to come within 1e-3; 1 needs 3.
+    /// Sigma. 0.35, as printed, needs 16 steps to come within 1e-3, 1 needs 3 but steps over the creases beside a
+    /// contact: a bend of 90 degrees keeps 34 to 44 intersecting pairs where 0.35 and 0.5 keep 0 to 9.
     pub factor: f32,
     /// Whether a step that crosses the iso-surface is cut back to it.
     pub bisect: bool,
@@ -85,7 +86,7 @@ pub struct Newton {
 impl Default for Newton {
     fn default() -> Self {
         Self {
-            factor: 1.0,
+            factor: 0.5,
             bisect: true,
             largest_turn: 55f32.to_radians(),
             largest_step: 0.25,

@@ -43,7 +43,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             newton: Newton::default(),
-            iterations: 10,
+            iterations: 16,
             relax_every: 2,
             relaxation: None,
             smoothing: Smoothing::default(),
