@@ -5,7 +5,8 @@
 #[path = "../tests/limb/mod.rs"]
 mod limb;
 
-use ecorche::field::operator::{Bulge, Composition, Contact, Controller, Operator, by_name};
+use ecorche::field::operator::{Bulge, Composition, Contact, Controller, Operator, Union, by_name};
+use ecorche::field::tree::Rule;
 use ecorche::field::{Field, PosedTree};
 use ecorche::skinning::Method;
 use ecorche::tracking::own_side::OwnSide;
@@ -91,6 +92,7 @@ fn main() {
     });
     let contact = limb.tree(composition("contact"));
     twists(&limb, "2014 contact, one shot", |turn| limb.track_2014(&contact, turn, 360.0, plain()).0);
+    finger(seed);
 }
 
 fn bends(limb: &Limb, name: &str, track: impl Fn(Turn) -> Tracked) {
@@ -123,6 +125,37 @@ fn twists(limb: &Limb, name: &str, track: impl Fn(Turn) -> Vec<Vec3>) {
         format!("{:.2}, {:.3}", limb.volume_change(&positions), limb.smallest_radius(&positions))
     });
     println!("{name:<24} {}", words.join(" / "));
+}
+
+/// A finger of three bones, curled until it touches itself: the rules of composition compared.
+fn finger(seed: u64) {
+    let finger = Limb::with_bones(24, 55, seed, 3, 3.0);
+    println!("\n3 bones, curls of 80+70 / 100+95 degrees: volume change %, pairs");
+    let report = |name: &str, track: &dyn Fn(Turn) -> Vec<Vec3>| {
+        let words = [Turn::Curl(80.0, 70.0), Turn::Curl(100.0, 95.0)].map(|turn| {
+            let positions = track(turn);
+            format!("{:.2}, {}", finger.volume_change(&positions), finger.intersections(&positions))
+        });
+        println!("{name:<34} {}", words.join(" / "));
+    };
+    report("LBS", &|turn| finger.skin(Method::Linear, turn));
+    report("DQS", &|turn| finger.skin(Method::DualQuaternion, turn));
+    for rule in [Rule::JointPairs, Rule::Branches, Rule::Contact] {
+        let union = finger.tree_by(rule, Composition::new(Box::new(Union)));
+        let start = |turn| finger.skin(Method::DualQuaternion, turn);
+        report(&format!("2012 union, {rule:?}"), &|turn| {
+            finger.track_2012(&union, turn, start(turn), scheme_2012::Settings::default()).0
+        });
+        let contact = finger.tree_by(rule, Composition::new(Box::new(Contact::default())));
+        for (name, settings) in [
+            ("tracked 10", scheme_2014::Settings::tracked()),
+            ("+ own side", scheme_2014::Settings::default()),
+        ] {
+            report(&format!("{name}, contact, {rule:?}"), &|turn| {
+                finger.track_2014(&contact, turn, 10.0, settings.clone()).0
+            });
+        }
+    }
 }
 
 /// Change of the volume inside the field's surface, per cent, counted at evenly spread points; within 0.2.

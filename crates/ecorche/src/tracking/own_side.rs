@@ -63,7 +63,9 @@ impl OwnSide {
             let (excess, gradient) = self.excess(own, other);
             let opposed = angle(own.gradient, other.gradient) >= f64::from(self.least_angle);
             let squared = gradient.length_squared();
-            if excess >= 0.0 || !opposed || !(squared * limb_radius * limb_radius > 1e-8) {
+            // False for NaN too.
+            let steep = squared * limb_radius * limb_radius > 1e-8;
+            if excess >= 0.0 || !opposed || !steep {
                 return iteration + 1;
             }
             let step = -excess / squared * gradient;

@@ -56,12 +56,10 @@ const NO_GRADIENT: f32 = 1e-8;
 #[inline]
 fn newton_step(sample: Sample, iso: f32, factor: f32, largest: f32, limb_radius: f32) -> Option<Vec3> {
     let squared = sample.gradient.length_squared();
-    // Also true for NaN.
-    if !(squared * limb_radius * limb_radius > NO_GRADIENT) {
-        return None;
-    }
+    // False for NaN too.
+    let steep = squared * limb_radius * limb_radius > NO_GRADIENT;
     let step = sample.gradient * (factor * (iso - sample.value) / squared);
-    Some(step.clamp_length_max(largest * limb_radius))
+    steep.then(|| step.clamp_length_max(largest * limb_radius))
 }
 
 /// The projection of 2012.
@@ -267,7 +265,7 @@ mod tests {
         for start in [Vec3::X * 0.3, Vec3::new(0.0, 1.2, 0.9), Vec3::new(-0.7, 0.7, 0.1)] {
             let mut n = 0;
             let (mut a, mut b) = (Place::at(&field, start, &mut n), Place::at(&field, start, &mut n));
-            for _ in 0..8 {
+            for _ in 0..16 {
                 Newton::default().step(&field, &mut a, 0.45, 1.0, &mut n);
                 Bracketed::default().step(&field, &mut b, 0.45, 1.0, 1.0, &mut n);
             }

@@ -49,13 +49,11 @@ impl Stencil {
         self.neighbours[range.clone()].iter().copied().zip(self.weights[range].iter().copied())
     }
 
-    /// Weighted mean of a vertex's neighbours; `None` if it has none.
+    /// Weighted mean of a vertex's neighbours; `None` if it has none, or one that is nowhere.
     #[inline]
     pub fn mean(&self, v: usize, positions: &[Vec3]) -> Option<Vec3> {
-        if self.range(v).is_empty() {
-            return None;
-        }
-        Some(self.of(v).fold(Vec3::ZERO, |sum, (k, w)| sum + w * positions[k as usize]))
+        let mean = self.of(v).fold(Vec3::ZERO, |sum, (k, w)| sum + w * positions[k as usize]);
+        (!self.range(v).is_empty() && mean.is_finite()).then_some(mean)
     }
 
     /// Weighted mean of numbers; `None` if there is no neighbour.

@@ -1,5 +1,4 @@
-//! A limb of two bones for the tests and tables of tracking: a capsule of radius 1 around the segment from x = 0 to
-//! x = 8, joint at 4.
+//! Limbs for the tests and tables of tracking: capsules of radius 1 along X, bones of equal length.
 
 use ecorche::character::{Binding, Faces, Influences, Mesh, Skin};
 use ecorche::field::operator::Composition;
@@ -14,20 +13,23 @@ use ecorche::tracking::{VertexReport, Vertices, scheme_2012, scheme_2014};
 use glam::{Affine3A, Quat, Vec3};
 use std::f32::consts::{FRAC_PI_2, TAU};
 
-const LENGTH: f32 = 8.0;
-const JOINT: Vec3 = Vec3::new(4.0, 0.0, 0.0);
-
-/// How the limb is bent: about Z, or twisted about X.
+/// How the limb is turned, degrees.
 #[derive(Clone, Copy, Debug)]
 pub enum Turn {
+    /// The first joint about Z.
     Bend(f32),
+    /// The first joint about X.
     Twist(f32),
+    /// The first and the second joint about Z.
+    Curl(f32, f32),
 }
 
 impl Turn {
+    /// The largest.
     pub fn degrees(self) -> f32 {
         match self {
             Self::Bend(degrees) | Self::Twist(degrees) => degrees,
+            Self::Curl(first, second) => first.max(second),
         }
     }
 
@@ -35,20 +37,19 @@ impl Turn {
         match self {
             Self::Bend(degrees) => Self::Bend(share * degrees),
             Self::Twist(degrees) => Self::Twist(share * degrees),
+            Self::Curl(first, second) => Self::Curl(share * first, share * second),
         }
     }
 
-    fn rotation(self) -> Quat {
-        match self {
-            Self::Bend(degrees) => Quat::from_rotation_z(degrees.to_radians()),
-            Self::Twist(degrees) => Quat::from_rotation_x(degrees.to_radians()),
-        }
-    }
-
-    fn motion(self) -> Affine3A {
-        Affine3A::from_translation(JOINT)
-            * Affine3A::from_quat(self.rotation())
-            * Affine3A::from_translation(-JOINT)
+    /// Rotation of each bone from rest.
+    fn rotations(self) -> [Quat; 3] {
+        let about_z = |degrees: f32| Quat::from_rotation_z(degrees.to_radians());
+        let [first, second] = match self {
+            Self::Bend(degrees) => [about_z(degrees); 2],
+            Self::Twist(degrees) => [Quat::from_rotation_x(degrees.to_radians()); 2],
+            Self::Curl(first, second) => [about_z(first), about_z(first + second)],
+        };
+        [Quat::IDENTITY, first, second]
     }
 }
 
@@ -56,6 +57,8 @@ impl Turn {
 pub struct Limb {
     pub mesh: TriMesh,
     pub adjacency: Adjacency,
+    /// Where the bones meet, along X.
+    joints: Vec<f32>,
     influences: Influences,
     part: Vec<u32>,
     fields: Vec<CompactHrbf>,
@@ -64,20 +67,36 @@ pub struct Limb {
 }
 
 impl Limb {
-    /// `around` vertices in a ring and `along` rings between the caps; 24 and 49 make 1418 vertices.
+    /// Two bones of length 4. `around` vertices in a ring and `along` rings between the caps; 24 and 49 make 1418
+    /// vertices.
     pub fn new(around: usize, along: usize, seed: u64) -> Self {
-        let mesh = capsule(around, along);
-        let weight = |x: f32| {
-            let t = (0.5 + 0.5 * (x - JOINT.x)).clamp(0.0, 1.0);
+        Self::with_bones(around, along, seed, 2, 4.0)
+    }
+
+    /// Up to three bones of the same length.
+    pub fn with_bones(around: usize, along: usize, seed: u64, bones: usize, length: f32) -> Self {
+        let joints: Vec<f32> = (1..bones).map(|k| k as f32 * length).collect();
+        let mesh = capsule(around, along, bones as f32 * length);
+        // How much of a point is beyond a joint.
+        let beyond = |x: f32, joint: f32| {
+            let t = (0.5 + 0.5 * (x - joint)).clamp(0.0, 1.0);
             t * t * (3.0 - 2.0 * t)
         };
-        let lists = mesh.positions.iter().map(|p| vec![(0, 1.0 - weight(p.x)), (1, weight(p.x))]);
-        let influences = Influences::new(lists);
-        let part: Vec<u32> = mesh.positions.iter().map(|p| u32::from(weight(p.x) > 0.5)).collect();
-        let fields = (0..2).map(|bone| field(&mesh, &part, bone, seed)).collect();
-        let skinned = skinned(&mesh, influences.clone());
+        let weights = |x: f32| -> Vec<(u32, f32)> {
+            let reached = |k: usize| match k {
+                0 => 1.0,
+                k if k < bones => beyond(x, joints[k - 1]),
+                _ => 0.0,
+            };
+            (0..bones).map(|k| (k as u32, reached(k) - reached(k + 1))).collect()
+        };
+        let influences = Influences::new(mesh.positions.iter().map(|p| weights(p.x)));
+        let part: Vec<u32> = (0..influences.len()).map(|v| influences.strongest(v)).collect();
+        let fields = (0..bones as u32).map(|bone| field(&mesh, &part, bone, length, bones, seed)).collect();
+        let skinned = skinned(&mesh, influences.clone(), bones);
         Self {
             adjacency: Adjacency::new(&mesh),
+            joints,
             influences,
             part,
             fields,
@@ -87,13 +106,31 @@ impl Limb {
         }
     }
 
-    pub fn tree(&self, composition: Composition) -> Tree {
-        Tree::new(Rule::Contact, &[None, Some(0)], composition, Vec::new()).unwrap()
+    /// Motion of each bone from rest.
+    fn motions(&self, turn: Turn) -> Vec<Affine3A> {
+        let rotations = turn.rotations();
+        let mut motions = vec![Affine3A::IDENTITY];
+        for (&joint, rotation) in self.joints.iter().zip(&rotations[1..]) {
+            let joint = Vec3::X * joint;
+            let at = motions[motions.len() - 1].transform_point3(joint);
+            motions.push(Affine3A::from_rotation_translation(*rotation, at - *rotation * joint));
+        }
+        motions
     }
 
-    /// The two fields, the second one turned.
+    pub fn tree(&self, composition: Composition) -> Tree {
+        self.tree_by(Rule::Contact, composition)
+    }
+
+    pub fn tree_by(&self, rule: Rule, composition: Composition) -> Tree {
+        let parents: Vec<Option<u32>> =
+            (0..self.fields.len() as u32).map(|bone| bone.checked_sub(1)).collect();
+        Tree::new(rule, &parents, composition, Vec::new()).unwrap()
+    }
+
+    /// The bones' fields, turned.
     pub fn parts(&self, turn: Turn) -> Vec<Posed<CompactHrbf>> {
-        let motions = [Affine3A::IDENTITY, turn.motion()];
+        let motions = self.motions(turn);
         self.fields.iter().zip(motions).map(|(field, motion)| Posed::new(field.clone(), motion)).collect()
     }
 
@@ -106,8 +143,7 @@ impl Limb {
     pub fn skin(&self, method: Method, turn: Turn) -> Vec<Vec3> {
         let mut positions = self.mesh.positions.clone();
         let skinner = if method == Method::Linear { &self.linear } else { &self.dual };
-        let joints = [Affine3A::IDENTITY, turn.motion()];
-        skinner.skin(&joints, &self.mesh.positions, &mut positions, &mut Workspace::default());
+        skinner.skin(&self.motions(turn), &self.mesh.positions, &mut positions, &mut Workspace::default());
         positions
     }
 
@@ -168,12 +204,13 @@ impl Limb {
         SelfContact::new(&self.mesh.positions, &self.mesh.triangles).find(&moved).pairs.len()
     }
 
-    /// Farthest any vertex is beyond the plane half way between the bones.
+    /// Farthest any vertex is beyond the plane half way between two bones.
     pub fn penetration(&self, positions: &[Vec3], turn: Turn) -> f32 {
-        let (first, second) = (-Vec3::X, turn.rotation() * Vec3::X);
+        let (first, second) = (-Vec3::X, turn.rotations()[1] * Vec3::X);
+        let joint = Vec3::X * self.joints[0];
         let across = (second - first).normalize();
         let past = positions.iter().zip(&self.part).map(|(&p, &part)| {
-            let side = (p - JOINT).dot(across);
+            let side = (p - joint).dot(across);
             if part == 0 { side } else { -side }
         });
         past.fold(0.0, f32::max)
@@ -181,9 +218,10 @@ impl Limb {
 
     /// Smallest mean distance of a ring's vertices from the axis, for twists.
     pub fn smallest_radius(&self, positions: &[Vec3]) -> f32 {
+        let length = self.joints[0] * self.fields.len() as f32;
         let mut rings: std::collections::BTreeMap<i64, (f32, f32)> = std::collections::BTreeMap::new();
         for (rest, p) in self.mesh.positions.iter().zip(positions) {
-            if rest.x > 0.0 && rest.x < LENGTH {
+            if rest.x > 0.0 && rest.x < length {
                 let ring = rings.entry((rest.x * 1e4) as i64).or_default();
                 *ring = (ring.0 + p.y.hypot(p.z), ring.1 + 1.0);
             }
@@ -199,7 +237,7 @@ struct Body<'a> {
 
 impl Field for Body<'_> {
     fn sample(&self, point: Vec3) -> ecorche::field::Sample {
-        self.tree.sample(&[], |part, point| self.parts[part as usize].sample(point), point)
+        PosedTree::new(self.tree, &self.parts).sample(point)
     }
 
     fn support(&self) -> ecorche::field::Support {
@@ -209,7 +247,7 @@ impl Field for Body<'_> {
 
 impl PartFields for Body<'_> {
     fn own_and_other(&self, part: u32, point: Vec3) -> (ecorche::field::Sample, ecorche::field::Sample) {
-        (self.parts[part as usize].sample(point), self.parts[1 - part as usize].sample(point))
+        PosedTree::new(self.tree, &self.parts).own_and_other(part, point)
     }
 }
 
@@ -221,16 +259,15 @@ struct Turning<'a> {
 
 impl Motion for Turning<'_> {
     fn advance(&mut self, from: f32, to: f32, positions: &mut [Vec3], rotations: &mut [Quat]) {
-        let increment = self.turn.times(to).motion() * self.turn.times(from).motion().inverse();
-        let before = positions.to_vec();
-        let joints = [Affine3A::IDENTITY, increment];
-        self.limb.dual.skin(&joints, &before, positions, &mut Workspace::default());
-        blended_rotations(
-            &self.limb.influences,
-            &[Quat::IDENTITY, self.turn.times(to).rotation()],
-            rotations,
-        );
-        self.body.parts[1].set_motion(self.turn.times(to).motion());
+        let (before, after) =
+            (self.limb.motions(self.turn.times(from)), self.limb.motions(self.turn.times(to)));
+        let increments: Vec<Affine3A> = before.iter().zip(&after).map(|(b, a)| *a * b.inverse()).collect();
+        let start = positions.to_vec();
+        self.limb.dual.skin(&increments, &start, positions, &mut Workspace::default());
+        blended_rotations(&self.limb.influences, &self.turn.times(to).rotations(), rotations);
+        for (part, motion) in self.body.parts.iter_mut().zip(after) {
+            part.set_motion(motion);
+        }
     }
 
     fn fields(&self) -> &dyn PartFields {
@@ -238,34 +275,39 @@ impl Motion for Turning<'_> {
     }
 }
 
-/// The field of one bone: 50 samples, culled near the joint, closed there.
-fn field(mesh: &TriMesh, part: &[u32], bone: u32, seed: u64) -> CompactHrbf {
+/// The field of one bone: 50 samples, culled near its joints, closed there.
+fn field(mesh: &TriMesh, part: &[u32], bone: u32, length: f32, bones: usize, seed: u64) -> CompactHrbf {
     let triangles = mesh.triangles.iter().filter(|t| t.iter().all(|&v| part[v as usize] == bone));
     let own = TriMesh { positions: mesh.positions.clone(), triangles: triangles.copied().collect() };
     let settings = poisson_disk::Settings { count: 50, seed };
-    let mut samples: Vec<SurfaceSample> = poisson_disk::scatter(&own, &mesh.normals(), &settings)
-        .into_iter()
-        .map(SurfaceSample::from)
-        .collect();
-    let from_joint = |x: f32| (x - JOINT.x).abs() / JOINT.x;
-    samples.retain(|s| from_joint(s.position.x) > 0.05);
-    let end = if bone == 0 { Vec3::ZERO } else { Vec3::X * LENGTH };
-    let radius = hrbf::support_radius(samples.iter().map(|s| s.position), [JOINT, end]);
-    let normal = (JOINT - end).normalize();
-    let own_vertices = mesh.positions.iter().zip(part).filter(|(_, p)| **p == bone);
-    let nearest = own_vertices.map(|(p, _)| p.distance(JOINT)).fold(f32::INFINITY, f32::min);
-    samples.push(SurfaceSample { position: JOINT + normal * nearest, normal });
+    let scattered = poisson_disk::scatter(&own, &mesh.normals(), &settings);
+    let mut samples: Vec<SurfaceSample> = scattered.into_iter().map(SurfaceSample::from).collect();
+    let (head, tail) = (Vec3::X * bone as f32 * length, Vec3::X * (bone + 1) as f32 * length);
+    let mut shared = Vec::new();
+    if bone > 0 {
+        shared.push((head, -Vec3::X));
+    }
+    if bone as usize + 1 < bones {
+        shared.push((tail, Vec3::X));
+    }
+    samples.retain(|s| shared.iter().all(|(joint, out)| (s.position - joint).dot(-out) > 0.05 * length));
+    let radius = hrbf::support_radius(samples.iter().map(|s| s.position), [head, tail]);
+    for (joint, normal) in shared {
+        let own_vertices = mesh.positions.iter().zip(part).filter(|(_, p)| **p == bone);
+        let nearest = own_vertices.map(|(p, _)| p.distance(joint)).fold(f32::INFINITY, f32::min);
+        samples.push(SurfaceSample { position: joint + normal * nearest, normal });
+    }
     CompactHrbf::new(hrbf::fit(&samples, 1.0).unwrap(), radius)
 }
 
 /// Rings turned by half a vertex against each other, round caps, poles.
-fn capsule(around: usize, along: usize) -> TriMesh {
+fn capsule(around: usize, along: usize, length: f32) -> TriMesh {
     let cap = (around / 4).max(2);
     let mut outline: Vec<(f32, f32)> = Vec::new();
     let polar = |k: usize| FRAC_PI_2 * k as f32 / cap as f32;
     outline.extend((1..cap).map(|k| (polar(k).sin(), -polar(k).cos())));
-    outline.extend((0..along).map(|k| (1.0, LENGTH * k as f32 / (along - 1) as f32)));
-    outline.extend((1..cap).rev().map(|k| (polar(k).sin(), LENGTH + polar(k).cos())));
+    outline.extend((0..along).map(|k| (1.0, length * k as f32 / (along - 1) as f32)));
+    outline.extend((1..cap).rev().map(|k| (polar(k).sin(), length + polar(k).cos())));
     let mut positions = vec![-Vec3::X];
     for (row, &(r, x)) in outline.iter().enumerate() {
         positions.extend((0..around).map(|s| {
@@ -273,7 +315,7 @@ fn capsule(around: usize, along: usize) -> TriMesh {
             Vec3::new(x, r * cosine, r * sine)
         }));
     }
-    positions.push(Vec3::X * (LENGTH + 1.0));
+    positions.push(Vec3::X * (length + 1.0));
     let last = positions.len() as u32 - 1;
     let at = |row: usize, s: usize| (1 + row * around + s % around) as u32;
     let mut triangles = Vec::new();
@@ -294,7 +336,7 @@ fn capsule(around: usize, along: usize) -> TriMesh {
     TriMesh { positions, triangles }
 }
 
-fn skinned(mesh: &TriMesh, influences: Influences) -> Mesh {
+fn skinned(mesh: &TriMesh, influences: Influences, bones: usize) -> Mesh {
     let weld = Weld::new(&mesh.positions, 1e-6, |_, _| true);
     let faces = Faces::triangles(&mesh.triangles);
     let shading = Shading::new(&weld, &faces.corners, &[], &faces.triangle_corners());
@@ -309,8 +351,8 @@ fn skinned(mesh: &TriMesh, influences: Influences) -> Mesh {
         materials: Vec::new(),
         material_of_face: Vec::new(),
         binding: Binding::Skin(Skin {
-            joints: vec![0, 1],
-            joint_from_bind: vec![Affine3A::IDENTITY; 2],
+            joints: (0..bones).collect(),
+            joint_from_bind: vec![Affine3A::IDENTITY; bones],
             dual_quaternion: false,
             influences,
         }),
