@@ -7,12 +7,13 @@ mod limb;
 
 use ecorche::field::operator::{Bulge, Composition, Contact, Controller, Operator, Union, by_name};
 use ecorche::field::tree::Rule;
-use ecorche::field::{Field, PosedTree};
+use ecorche::field::{Field, Tree};
 use ecorche::skinning::Method;
 use ecorche::tracking::own_side::OwnSide;
 use ecorche::tracking::{VertexReport, scheme_2012, scheme_2014};
 use glam::Vec3;
 use limb::{Limb, Turn};
+use std::sync::Arc;
 
 const ANGLES: [f32; 4] = [60.0, 90.0, 120.0, 150.0];
 
@@ -159,10 +160,9 @@ fn finger(seed: u64) {
 }
 
 /// Change of the volume inside the field's surface, per cent, counted at evenly spread points; within 0.2.
-fn field_volume_change(limb: &Limb, tree: &ecorche::field::Tree, turn: Turn) -> f64 {
+fn field_volume_change(limb: &Limb, tree: &Arc<Tree>, turn: Turn) -> f64 {
     let count = |turn: Turn| {
-        let parts = limb.parts(turn);
-        let field = PosedTree::new(tree, &parts);
+        let field = limb.body(tree, turn);
         let inside = (1..=2_000_000).filter(|&i| {
             let part = |k: f64| (f64::from(i) * k).fract() as f32;
             let at = Vec3::new(part(0.819_172_513), part(0.671_043_607), part(0.549_700_478));

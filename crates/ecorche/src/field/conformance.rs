@@ -67,20 +67,11 @@ struct Case {
 
 /// The capsule as one of two parts, the other half a metre away.
 fn two_parts(rule: tree::Rule, motion: Affine3A) -> Box<dyn Field> {
-    struct Body(Tree, [Posed<CompactHrbf>; 2]);
-    impl Field for Body {
-        fn sample(&self, point: Vec3) -> Sample {
-            PosedTree::new(&self.0, &self.1).sample(point)
-        }
-
-        fn support(&self) -> Support {
-            PosedTree::new(&self.0, &self.1).support()
-        }
-    }
     let contact = Composition::new(Box::new(operator::Contact::default()));
     let tree = Tree::new(rule, &[None, Some(0)], contact, Vec::new()).unwrap();
     let away = motion * Affine3A::from_translation(Vec3::Y * 0.5);
-    Box::new(Body(tree, [motion, away].map(|motion| Posed::new(capsule(|p| p), motion))))
+    let parts = [motion, away].map(|motion| Posed::new(capsule(|p| p), motion));
+    Box::new(PosedTree::new(tree.into(), parts.into()))
 }
 
 fn cases() -> [Case; 5] {

@@ -107,3 +107,18 @@ pub trait Field: Send + Sync {
         }
     }
 }
+
+impl<F: Field + ?Sized> Field for &F {
+    #[inline]
+    fn sample(&self, point: Vec3) -> Sample {
+        (**self).sample(point)
+    }
+
+    fn support(&self) -> Support {
+        (**self).support()
+    }
+
+    fn sample_into(&self, points: &[Vec3], samples: &mut [Sample]) {
+        (**self).sample_into(points, samples);
+    }
+}

@@ -30,6 +30,7 @@
 
 use super::{Composition, Field, Sample, Support};
 use glam::Vec3;
+use std::sync::Arc;
 
 /// How the fields of more than two parts are joined, see the [module](self).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -481,22 +482,33 @@ pub fn parents_of_touching(count: usize, touching: &[[u32; 2]]) -> Vec<Option<u3
 }
 
 /// A tree with its parts in a pose: the field of the body.
-#[derive(Debug)]
-pub struct PosedTree<'a, F> {
-    tree: &'a Tree,
-    parts: &'a [F],
+#[derive(Clone, Debug)]
+pub struct PosedTree<F> {
+    tree: Arc<Tree>,
+    parts: Vec<F>,
     boxes: Vec<Support>,
     supports: Vec<Support>,
 }
 
-impl<'a, F: Field> PosedTree<'a, F> {
+impl<F: Field> PosedTree<F> {
     /// The body's field; `parts` in the tree's order. Parts beyond the shorter of both lists do not count.
-    pub fn new(tree: &'a Tree, parts: &'a [F]) -> Self {
-        let mut supports: Vec<Support> = parts.iter().map(Field::support).collect();
-        supports.resize(tree.len(), Support::EMPTY);
-        let mut boxes = Vec::new();
-        tree.boxes(|part| supports[part as usize], &mut boxes);
-        Self { tree, parts, boxes, supports }
+    pub fn new(tree: Arc<Tree>, parts: Vec<F>) -> Self {
+        let mut posed = Self { tree, parts, boxes: Vec::new(), supports: Vec::new() };
+        posed.refit();
+        posed
+    }
+
+    /// Changes the parts, as when their bones move.
+    pub fn pose(&mut self, change: impl FnOnce(&mut [F])) {
+        change(&mut self.parts);
+        self.refit();
+    }
+
+    fn refit(&mut self) {
+        self.supports.clear();
+        self.supports.extend(self.parts.iter().map(Field::support));
+        self.supports.resize(self.tree.len(), Support::EMPTY);
+        self.tree.boxes(|part| self.supports[part as usize], &mut self.boxes);
     }
 
     /// The field of one part.
@@ -532,12 +544,17 @@ impl<'a, F: Field> PosedTree<'a, F> {
     }
 
     /// The tree.
-    pub fn tree(&self) -> &'a Tree {
-        self.tree
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// The parts.
+    pub fn parts(&self) -> &[F] {
+        &self.parts
     }
 }
 
-impl<F: Field> Field for PosedTree<'_, F> {
+impl<F: Field> Field for PosedTree<F> {
     #[inline]
     fn sample(&self, point: Vec3) -> Sample {
         self.tree.sample(&self.boxes, |part, point| self.sample_part(part, point), point)

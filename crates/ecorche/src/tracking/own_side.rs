@@ -23,7 +23,7 @@ pub trait PartFields: Field {
     fn own_and_other(&self, part: u32, point: Vec3) -> (Sample, Sample);
 }
 
-impl<F: Field> PartFields for PosedTree<'_, F> {
+impl<F: Field> PartFields for PosedTree<F> {
     fn own_and_other(&self, part: u32, point: Vec3) -> (Sample, Sample) {
         let other = self.strongest_other(part, point).map_or(Sample::OUTSIDE, |other| other.1);
         (self.sample_part(part, point), other)

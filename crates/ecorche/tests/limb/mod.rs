@@ -12,6 +12,7 @@ use ecorche::tracking::scheme_2014::Motion;
 use ecorche::tracking::{VertexReport, Vertices, scheme_2012, scheme_2014};
 use glam::{Affine3A, Quat, Vec3};
 use std::f32::consts::{FRAC_PI_2, TAU};
+use std::sync::Arc;
 
 /// How the limb is turned, degrees.
 #[derive(Clone, Copy, Debug)]
@@ -118,25 +119,24 @@ impl Limb {
         motions
     }
 
-    pub fn tree(&self, composition: Composition) -> Tree {
+    pub fn tree(&self, composition: Composition) -> Arc<Tree> {
         self.tree_by(Rule::Contact, composition)
     }
 
-    pub fn tree_by(&self, rule: Rule, composition: Composition) -> Tree {
+    pub fn tree_by(&self, rule: Rule, composition: Composition) -> Arc<Tree> {
         let parents: Vec<Option<u32>> =
             (0..self.fields.len() as u32).map(|bone| bone.checked_sub(1)).collect();
-        Tree::new(rule, &parents, composition, Vec::new()).unwrap()
+        Tree::new(rule, &parents, composition, Vec::new()).unwrap().into()
     }
 
-    /// The bones' fields, turned.
-    pub fn parts(&self, turn: Turn) -> Vec<Posed<CompactHrbf>> {
-        let motions = self.motions(turn);
-        self.fields.iter().zip(motions).map(|(field, motion)| Posed::new(field.clone(), motion)).collect()
+    /// The body's field, turned.
+    pub fn body(&self, tree: &Arc<Tree>, turn: Turn) -> PosedTree<Posed<&CompactHrbf>> {
+        let fields = self.fields.iter().zip(self.motions(turn));
+        PosedTree::new(tree.clone(), fields.map(|(field, motion)| Posed::new(field, motion)).collect())
     }
 
-    fn iso(&self, tree: &Tree) -> Vec<f32> {
-        let parts = self.parts(Turn::Bend(0.0));
-        let field = PosedTree::new(tree, &parts);
+    fn iso(&self, tree: &Arc<Tree>) -> Vec<f32> {
+        let field = self.body(tree, Turn::Bend(0.0));
         self.mesh.positions.iter().map(|&p| field.sample(p).value).collect()
     }
 
@@ -150,17 +150,17 @@ impl Limb {
     /// One shot of the scheme of 2012.
     pub fn track_2012(
         &self,
-        tree: &Tree,
+        tree: &Arc<Tree>,
         turn: Turn,
         start: Vec<Vec3>,
         settings: scheme_2012::Settings,
     ) -> (Vec<Vec3>, Vec<VertexReport>) {
-        let (iso, radius, parts) = (self.iso(tree), vec![1.0; self.part.len()], self.parts(turn));
+        let (iso, radius) = (self.iso(tree), vec![1.0; self.part.len()]);
         let vertices = Vertices { iso: &iso, limb_radius: &radius, part: &self.part };
         let tracker = scheme_2012::Tracker::new(&self.mesh, &self.adjacency, settings);
         let mut positions = start;
         let mut reports = vec![VertexReport::default(); positions.len()];
-        let field = PosedTree::new(tree, &parts);
+        let field = self.body(tree, turn);
         tracker.track(
             &field,
             &vertices,
@@ -174,7 +174,7 @@ impl Limb {
     /// The scheme of 2014 from rest in substeps of at most `step` degrees.
     pub fn track_2014(
         &self,
-        tree: &Tree,
+        tree: &Arc<Tree>,
         turn: Turn,
         step: f32,
         settings: scheme_2014::Settings,
@@ -184,8 +184,7 @@ impl Limb {
         let tracker = scheme_2014::Tracker::new(&self.mesh, &self.adjacency, settings);
         let mut positions = self.mesh.positions.clone();
         let mut reports = vec![VertexReport::default(); positions.len()];
-        let parts = self.parts(Turn::Bend(0.0));
-        let mut turning = Turning { limb: self, turn, body: Body { tree, parts } };
+        let mut turning = Turning { limb: self, turn, body: self.body(tree, Turn::Bend(0.0)) };
         let substeps = scheme_2014::substeps(turn.degrees(), step);
         let mut workspace = scheme_2014::Workspace::default();
         tracker.track(&mut turning, substeps, &vertices, &mut positions, &mut reports, &mut workspace);
@@ -230,31 +229,10 @@ impl Limb {
     }
 }
 
-struct Body<'a> {
-    tree: &'a Tree,
-    parts: Vec<Posed<CompactHrbf>>,
-}
-
-impl Field for Body<'_> {
-    fn sample(&self, point: Vec3) -> ecorche::field::Sample {
-        PosedTree::new(self.tree, &self.parts).sample(point)
-    }
-
-    fn support(&self) -> ecorche::field::Support {
-        PosedTree::new(self.tree, &self.parts).support()
-    }
-}
-
-impl PartFields for Body<'_> {
-    fn own_and_other(&self, part: u32, point: Vec3) -> (ecorche::field::Sample, ecorche::field::Sample) {
-        PosedTree::new(self.tree, &self.parts).own_and_other(part, point)
-    }
-}
-
 struct Turning<'a> {
     limb: &'a Limb,
     turn: Turn,
-    body: Body<'a>,
+    body: PosedTree<Posed<&'a CompactHrbf>>,
 }
 
 impl Motion for Turning<'_> {
@@ -265,9 +243,8 @@ impl Motion for Turning<'_> {
         let start = positions.to_vec();
         self.limb.dual.skin(&increments, &start, positions, &mut Workspace::default());
         blended_rotations(&self.limb.influences, &self.turn.times(to).rotations(), rotations);
-        for (part, motion) in self.body.parts.iter_mut().zip(after) {
-            part.set_motion(motion);
-        }
+        self.body
+            .pose(|parts| parts.iter_mut().zip(after).for_each(|(part, motion)| part.set_motion(motion)));
     }
 
     fn fields(&self) -> &dyn PartFields {

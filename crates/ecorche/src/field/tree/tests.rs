@@ -30,6 +30,10 @@ fn ball(x: f32, y: f32) -> Ball {
     Ball { centre: Vec3::new(x, y, 0.0), radius: 1.0 }
 }
 
+fn body(tree: Tree, parts: &[Ball]) -> PosedTree<&Ball> {
+    PosedTree::new(tree.into(), parts.iter().collect())
+}
+
 fn contact() -> Composition {
     Composition::new(Box::new(Contact::default()))
 }
@@ -53,7 +57,7 @@ fn two_parts_are_joined_by_their_operator() {
         let composition = make();
         for rule in RULES {
             let tree = Tree::new(rule, &[None, Some(0)], make(), Vec::new()).unwrap();
-            let body = PosedTree::new(&tree, &parts);
+            let body = body(tree, &parts);
             for point in scatter(body.support(), 500) {
                 let joined = composition.join(parts[0].sample(point), parts[1].sample(point));
                 let sample = body.sample(point);
@@ -81,20 +85,20 @@ fn limbs_that_are_no_neighbours_have_a_wall_between_them() {
     let blend = || (1..4).map(|part| (part, Composition::new(Box::new(Blend::default())))).collect();
     let value = |rule| {
         let tree = Tree::new(rule, &parents, contact(), blend()).unwrap();
-        PosedTree::new(&tree, &parts).sample(middle).value
+        body(tree, &parts).sample(middle).value
     };
     assert!(parts[0].sample(middle).value > 0.55);
     assert!((value(Rule::Contact) - 0.5).abs() < 1e-3);
     assert!(value(Rule::JointPairs) > 0.55, "joint pairs know no contact between strangers");
     let tree = Tree::new(Rule::Branches, &parents, contact(), Vec::new()).unwrap();
-    assert!((PosedTree::new(&tree, &parts).sample(middle).value - 0.5).abs() < 1e-2);
+    assert!((body(tree, &parts).sample(middle).value - 0.5).abs() < 1e-2);
 }
 
 #[test]
 fn the_field_does_not_jump() {
     let parts = [ball(0.0, 0.0), ball(0.9, 0.1), ball(0.5, 0.9), ball(0.4, 0.3)];
     let tree = Tree::new(Rule::Contact, &[None, Some(0), Some(1), None], contact(), Vec::new()).unwrap();
-    let body = PosedTree::new(&tree, &parts);
+    let body = body(tree, &parts);
     let step = 1e-3;
     let mut switches = 0;
     for start in scatter(Support { low: Vec3::new(-0.5, -0.5, -0.3), high: Vec3::new(1.5, 1.5, 0.3) }, 300) {
@@ -120,7 +124,7 @@ fn gradients_are_slopes() {
         let special = vec![(1, always(Blend::default(), 0.4))];
         let tree =
             Tree::new(rule, &[None, Some(0), Some(0)], always(Contact::default(), 1.0), special).unwrap();
-        let body = PosedTree::new(&tree, &parts);
+        let body = body(tree, &parts);
         let h = 1e-3;
         let points = scatter(body.support(), 2000);
         let (mut good, mut all) = (0, 0);
@@ -144,7 +148,8 @@ fn boxes_change_nothing() {
     let parents: Vec<Option<u32>> = (0..40u32).map(|i| (i > 0).then(|| (i - 1) / 3)).collect();
     for rule in RULES {
         let tree = Tree::new(rule, &parents, contact(), Vec::new()).unwrap();
-        let body = PosedTree::new(&tree, &parts);
+        let body = body(tree, &parts);
+        let tree = body.tree();
         let everywhere = vec![Support { low: Vec3::MIN, high: Vec3::MAX }; tree.branches.len()];
         assert!(tree.branches.len() > 5);
         let mut inside = 0;
@@ -180,9 +185,22 @@ fn senseless_trees_are_refused_and_empty_ones_are_empty() {
     assert_eq!(make(&[None, Some(2), Some(1)], vec![]).unwrap_err(), TreeError::Loop(1));
     assert_eq!(make(&[None], vec![(3, contact())]).unwrap_err(), TreeError::Part(3, 1));
     let none = make(&[], vec![]).unwrap();
-    assert_eq!(PosedTree::<Ball>::new(&none, &[]).sample(Vec3::ZERO), Sample::OUTSIDE);
+    assert_eq!(body(none, &[]).sample(Vec3::ZERO), Sample::OUTSIDE);
     assert_eq!(
         parents_of_touching(5, &[[1, 0], [2, 1], [0, 2], [4, 3], [9, 1]]),
         [None, Some(0), Some(0), None, Some(3)]
     );
+}
+
+#[test]
+fn a_body_posed_anew_is_where_its_parts_are() {
+    let tree = Tree::new(Rule::Contact, &[None, Some(0), Some(1), Some(2)], contact(), Vec::new()).unwrap();
+    let mut body =
+        PosedTree::new(tree.into(), vec![ball(0.0, 0.0), ball(3.0, 0.0), ball(6.0, 0.0), ball(9.0, 0.0)]);
+    assert_eq!(body.sample(Vec3::Y * 20.0), Sample::OUTSIDE);
+    body.pose(|parts| parts[3] = ball(0.0, 20.0));
+    assert!(body.sample(Vec3::Y * 20.0).value > 0.9);
+    assert_eq!(body.strongest_other(0, Vec3::Y * 20.5).map(|other| other.0), Some(3));
+    assert_eq!(body.strongest_other(3, Vec3::Y * 20.5), None);
+    assert_eq!(body.parts().len(), 4);
 }
