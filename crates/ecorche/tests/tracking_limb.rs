@@ -1,4 +1,5 @@
-//! The papers' trackers on a limb of two bones: rest stays, bends touch instead of crossing, twists keep their radius.
+//! The papers' trackers on a limb of two bones: rest stays, bends touch instead of crossing, twists keep
+//! their radius.
 
 mod limb;
 

@@ -15,9 +15,9 @@
 //! | b_ij | `opposed` | `A (f_i/M)(f_j/M)`; the smaller value of a pair that holds the largest, A on the wall between them |
 //! | F | | smallest of A and of `G(A, b_ij)` over all pairs whose operator separates |
 //!
-//! With G the contact operator and two parts that is the operator itself. F is 1/2 where A is, and on the wall
-//! between any two parts. Because every pair counts, not only those of the strongest part, F stays continuous
-//! when another part becomes the strongest.
+//! With G the contact operator and two parts that is the operator itself. F is 1/2 where A is, and on the
+//! wall between any two parts. Because every pair counts, not only those of the strongest part, F stays
+//! continuous when another part becomes the strongest.
 //!
 //! A point outside the box around a branch skips the branch. Per sample nothing is allocated and nothing is
 //! recursive: [`Rule::Branches`] is a list of steps for a stack of at most [`STACK`] samples, because of
@@ -26,7 +26,9 @@
 //! Based on: Vaillant et al. Implicit Skinning. 2012 (joint pairs); Roussellet. Thesis. 2018, chapter 3
 //! (branches, boxes).
 //! Differs in: the contact rule is our own. Operators whose root is searched should come tabulated
-//! ([`Composition::tabulated`]): a bulge then costs a ninth, with values off by at most 3.5e-3 on creases.
+//! ([`Composition::tabulated`]): among 60 parts of which two or three overlap, a sample with bulges then
+//! takes 0.4 of the time, with values off by at most 3.5e-3 on creases; blends have a closed form and need no
+//! table. The contact rule takes 0.6 of the time of branches.
 
 use super::{Composition, Field, Sample, Support};
 use glam::Vec3;
@@ -140,8 +142,8 @@ impl Expression {
 }
 
 impl Tree {
-    /// Joins parts whose neighbours towards the root are `parents`. `special` names the parts whose joint with
-    /// their parent has a composition of its own; the last of equals counts.
+    /// Joins parts whose neighbours towards the root are `parents`. `special` names the parts whose joint
+    /// with their parent has a composition of its own; the last of equals counts.
     pub fn new(
         rule: Rule,
         parents: &[Option<u32>],

@@ -10,8 +10,9 @@
 //! Each step is a Jacobi step of the energy of Sorkine and Alexa; the rotations are those of the blended dual
 //! quaternions, so nothing is decomposed.
 //!
-//! Based on: Vaillant et al. Robust Iso-Surface Tracking for Interactive Character Skinning. 2014; Roussellet.
-//! Thesis. 2018, section 3.3 and appendix A.1; Sorkine, Alexa. As-Rigid-As-Possible Surface Modeling. 2007.
+//! Based on: Vaillant et al. Robust Iso-Surface Tracking for Interactive Character Skinning. 2014;
+//! Roussellet. Thesis. 2018, section 3.3 and appendix A.1; Sorkine, Alexa. As-Rigid-As-Possible Surface
+//! Modeling. 2007.
 //! Differs in: weights are clamped: negative cotangents void the convergence.
 
 use super::VERTICES_PER_TASK;

@@ -1,18 +1,18 @@
 //! Mean value coordinates: where a vertex sat among its neighbours at rest.
 //!
-//! The ring around a vertex is projected on its tangent plane at rest; with q_k the projected neighbours in order
-//! and t_k the tangent of half the angle between q_k and q_(k+1), `w_k = (t_(k-1) + t_k) / |q_k|`, scaled to a sum
-//! of 1. Relaxation moves the vertex towards the same combination of the moved neighbours, within the tangent
-//! plane of the field, by mu of the way:
+//! The ring around a vertex is projected on its tangent plane at rest; with q_k the projected neighbours in
+//! order and t_k the tangent of half the angle between q_k and q_(k+1), `w_k = (t_(k-1) + t_k) / |q_k|`,
+//! scaled to a sum of 1. Relaxation moves the vertex towards the same combination of the moved neighbours,
+//! within the tangent plane of the field, by mu of the way:
 //!
 //! `mu = 1 - (|f - iso| - 1)^4`
 //!
-//! mu is 0.04 one hundredth away from the iso-value: relaxation dies as vertices arrive, and removes less than one
-//! per cent of the distortion. It is here because the paper has it.
+//! mu is 0.04 one hundredth away from the iso-value: relaxation dies as vertices arrive, and removes less
+//! than one per cent of the distortion. It is here because the paper has it.
 //!
 //! Based on: Vaillant et al. Implicit Skinning. 2012; Floater. Mean Value Coordinates. 2003.
-//! Differs in: vertices on open rims are left alone; where a weight is negative (the ring is not star-shaped) all
-//! neighbours count the same.
+//! Differs in: vertices on open rims are left alone; where a weight is negative (the ring is not star-shaped)
+//! all neighbours count the same.
 
 use super::stencil::Stencil;
 use crate::geom::{Adjacency, TriMesh};

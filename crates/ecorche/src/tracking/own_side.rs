@@ -5,11 +5,11 @@
 //! | a, b | `own`, `other` | value of the vertex's part, largest value of another |
 //! | c | `excess` | `a - b - gap clamp((min(a, b) - 1/2) / fade, 0, 1)` |
 //!
-//! While c is negative and b above 1/2 the vertex moves along the gradient of c. The gap keeps two sheets of skin
-//! apart; it fades out towards the surface, where the sheets part.
+//! While c is negative and b above 1/2 the vertex moves along the gradient of c. The gap keeps two sheets of
+//! skin apart; it fades out towards the surface, where the sheets part.
 //!
-//! It cannot tell two fields that overlap because a joint bends from two that overlap at rest; where they do at
-//! rest, [`OwnSide::least_angle`] keeps it from acting.
+//! It cannot tell two fields that overlap because a joint bends from two that overlap at rest; where they do
+//! at rest, [`OwnSide::least_angle`] keeps it from acting.
 //!
 //! Based on: none; the contact operator of 2014 alone leaves a tenth of the limb radius of penetration.
 
@@ -33,8 +33,8 @@ impl<F: Field> PartFields for PosedTree<F> {
 /// Settings of the [pass](self).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OwnSide {
-    /// How much stronger than another the own field has to be. Higher leaves a wider gap and loses volume: 0.03
-    /// costs 1.3 points at a bend of 150 degrees, without it sheets cross.
+    /// How much stronger than another the own field has to be. Higher leaves a wider gap and loses volume:
+    /// 0.03 costs 1.3 points at a bend of 150 degrees, without it sheets cross.
     pub gap: f32,
     /// Depth over which the gap opens.
     pub fade: f32,

@@ -8,8 +8,8 @@
 //! | s | `factor` | sigma of 2012, lambda of 2014 | - |
 //! | R | `limb_radius` | yardstick | m |
 //!
-//! Based on: Vaillant et al. Implicit Skinning. 2012 ([`Newton`]); Vaillant et al. Robust Iso-Surface Tracking.
-//! 2014, and Roussellet. Thesis. 2018, algorithm 3.1 ([`Bracketed`]).
+//! Based on: Vaillant et al. Implicit Skinning. 2012 ([`Newton`]); Vaillant et al. Robust Iso-Surface
+//! Tracking. 2014, and Roussellet. Thesis. 2018, algorithm 3.1 ([`Bracketed`]).
 //! Differs in: the sign of the step, printed the other way round in 2012, which moves away from the surface;
 //! steps are clamped and not taken without a gradient; a vertex that meets a contact in 2012 is brought up to
 //! it, which the paper leaves open: keeping the last position leaves it 0.02 to 0.04 R short.
@@ -49,7 +49,8 @@ pub enum Progress {
     Contact,
 }
 
-/// Squared gradient times squared limb radius below which there is no direction. A limb's gradient is about 1 / R.
+/// Squared gradient times squared limb radius below which there is no direction. A limb's gradient is about 1
+/// / R.
 const NO_GRADIENT: f32 = 1e-8;
 
 /// The step towards the iso-value, at most `largest` limb radii long; `None` without a gradient.
@@ -65,13 +66,14 @@ fn newton_step(sample: Sample, iso: f32, factor: f32, largest: f32, limb_radius:
 /// The projection of 2012.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Newton {
-    /// Sigma. 0.35, as printed, needs 16 steps to come within 1e-3, 1 needs 3 but steps over the creases beside a
-    /// contact: a bend of 90 degrees keeps 34 to 44 intersecting pairs where 0.35 and 0.5 keep 0 to 9.
+    /// Sigma. 0.35, as printed, needs 16 steps to come within 1e-3, 1 needs 3 but steps over the creases
+    /// beside a contact: a bend of 90 degrees keeps 34 to 44 intersecting pairs where 0.35 and 0.5 keep 0 to
+    /// 9.
     pub factor: f32,
     /// Whether a step that crosses the iso-surface is cut back to it.
     pub bisect: bool,
-    /// A gradient that turns by more than this within a step, radians, is a contact. Bends by less than it have
-    /// none; above 75 degrees contacts of a right angle are missed.
+    /// A gradient that turns by more than this within a step, radians, is a contact. Bends by less than it
+    /// have none; above 75 degrees contacts of a right angle are missed.
     pub largest_turn: f32,
     /// Largest step, limb radii.
     pub largest_step: f32,

@@ -6,8 +6,9 @@
 //! | mean value relaxation within the tangent plane | after every second Newton step | `mvc.rs` |
 //! | smoothing around contacts | at the end | `smooth.rs` |
 //!
-//! Bends up to 90 degrees; at 120 sheets cross, at 150 vertices that start beyond the other bone land on the far
-//! side of the other limb. Bends by less than [`Newton::largest_turn`](super::project::Newton) show no contact.
+//! Bends up to 90 degrees; at 120 sheets cross, at 150 vertices that start beyond the other bone land on the
+//! far side of the other limb. Bends by less than [`Newton::largest_turn`](super::project::Newton) show no
+//! contact.
 //!
 //! Based on: Vaillant et al. Implicit Skinning: Real-Time Skin Deformation with Contact Modeling. 2012.
 //! Differs in: see the files named above. [`Settings::printed`] has the paper's numbers.
@@ -104,8 +105,8 @@ impl Tracker {
         }
     }
 
-    /// Tracks the vertices from their skinned `positions` in the body's posed `field`. All slices have one entry
-    /// per vertex of the mesh.
+    /// Tracks the vertices from their skinned `positions` in the body's posed `field`. All slices have one
+    /// entry per vertex of the mesh.
     pub fn track(
         &self,
         field: &dyn Field,

@@ -11,13 +11,13 @@
 //!
 //! and after the last substep smoothing around contacts (`smooth.rs`), own-side pass.
 //!
-//! Always starting from rest makes a pose's result independent of what came before, at the cost of one substep for
-//! every 10 degrees of the largest turn.
+//! Always starting from rest makes a pose's result independent of what came before, at the cost of one
+//! substep for every 10 degrees of the largest turn.
 //!
-//! Based on: Vaillant et al. Robust Iso-Surface Tracking for Interactive Character Skinning. 2014; Roussellet.
-//! Thesis. 2018, algorithms 3.1 to 3.3.
-//! Differs in: the final relaxation is projected, or it drifts off by up to 0.1; the own-side pass and the smoothing
-//! are additions. [`Settings::printed`] leaves all three out.
+//! Based on: Vaillant et al. Robust Iso-Surface Tracking for Interactive Character Skinning. 2014;
+//! Roussellet. Thesis. 2018, algorithms 3.1 to 3.3.
+//! Differs in: the final relaxation is projected, or it drifts off by up to 0.1; the own-side pass and the
+//! smoothing are additions. [`Settings::printed`] leaves all three out.
 
 use super::arap::Arap;
 use super::own_side::{OwnSide, PartFields};
@@ -93,8 +93,9 @@ impl Settings {
 
 /// The poses between the start (0) and the wanted one (1).
 pub trait Motion {
-    /// Poses the body at `to`: carries `positions` there from `from` (by the joints' motion in between, blended as
-    /// dual quaternions), fills in every vertex's rotation from rest, and makes [`Motion::fields`] those of `to`.
+    /// Poses the body at `to`: carries `positions` there from `from` (by the joints' motion in between,
+    /// blended as dual quaternions), fills in every vertex's rotation from rest, and makes [`Motion::fields`]
+    /// those of `to`.
     fn advance(&mut self, from: f32, to: f32, positions: &mut [Vec3], rotations: &mut [Quat]);
 
     /// The body's field where it was last posed.
@@ -167,8 +168,8 @@ impl Tracker {
         self.finish(motion.fields(), vertices, positions, reports, workspace);
     }
 
-    /// One substep: `positions` are those of the last one, carried on by the skinning; `rotations` are from rest.
-    /// Adds to the reports' counts.
+    /// One substep: `positions` are those of the last one, carried on by the skinning; `rotations` are from
+    /// rest. Adds to the reports' counts.
     pub fn substep(
         &self,
         fields: &dyn PartFields,

@@ -1,7 +1,7 @@
 //! Smoothing where skin touches skin.
 //!
-//! Contact weights, 1 on the vertices of a contact, are spread over the neighbourhood; then vertices move towards
-//! the mean of their neighbours by their weight:
+//! Contact weights, 1 on the vertices of a contact, are spread over the neighbourhood; then vertices move
+//! towards the mean of their neighbours by their weight:
 //!
 //! | | rule |
 //! |---|---|
@@ -11,8 +11,8 @@
 //! Costs 0.04, 0.13 and 0.4 % of a limb's volume at bends of 90, 120 and 150 degrees.
 //!
 //! Based on: Vaillant et al. Implicit Skinning. 2012.
-//! Differs in: neighbours may count by the inverse of their distance at rest, so that an uneven mesh keeps its
-//! shape.
+//! Differs in: neighbours may count by the inverse of their distance at rest, so that an uneven mesh keeps
+//! its shape.
 
 use super::VERTICES_PER_TASK;
 use super::stencil::Stencil;

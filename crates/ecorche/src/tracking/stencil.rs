@@ -11,8 +11,8 @@ pub struct Stencil {
 }
 
 impl Stencil {
-    /// Collects one list per vertex and scales its weights to a sum of 1; a list without a positive sum becomes
-    /// empty.
+    /// Collects one list per vertex and scales its weights to a sum of 1; a list without a positive sum
+    /// becomes empty.
     pub fn new(lists: impl IntoIterator<Item = Vec<(u32, f64)>>) -> Self {
         let mut stencil = Self { starts: vec![0], ..Self::default() };
         for list in lists {

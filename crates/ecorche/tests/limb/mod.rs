@@ -68,8 +68,8 @@ pub struct Limb {
 }
 
 impl Limb {
-    /// Two bones of length 4. `around` vertices in a ring and `along` rings between the caps; 24 and 49 make 1418
-    /// vertices.
+    /// Two bones of length 4. `around` vertices in a ring and `along` rings between the caps; 24 and 49 make
+    /// 1418 vertices.
     pub fn new(around: usize, along: usize, seed: u64) -> Self {
         Self::with_bones(around, along, seed, 2, 4.0)
     }
