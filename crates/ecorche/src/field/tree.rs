@@ -20,7 +20,7 @@
 //! continuous when another part becomes the strongest.
 //!
 //! A point outside the box around a branch skips the branch. Per sample nothing is allocated and nothing is
-//! recursive: [`Rule::Branches`] is a list of steps for a stack of at most [`STACK`] samples, because of
+//! recursive: [`Rule::Branches`] is a list of steps for a stack of at most 33 samples, because of
 //! two operands the one that needs more stack comes first.
 //!
 //! Based on: Vaillant et al. Implicit Skinning. 2012 (joint pairs); Roussellet. Thesis. 2018, chapter 3
