@@ -83,3 +83,4 @@ pub mod samples;
 pub mod sampling;
 pub mod skinning;
 pub mod tissue;
+pub mod tracking;

@@ -65,7 +65,16 @@ struct Case {
     motion_tolerance: f32,
 }
 
-fn cases() -> [Case; 3] {
+/// The capsule as one of two parts, the other half a metre away.
+fn two_parts(rule: tree::Rule, motion: Affine3A) -> Box<dyn Field> {
+    let contact = Composition::new(Box::new(operator::Contact::default()));
+    let tree = Tree::new(rule, &[None, Some(0)], contact, Vec::new()).unwrap();
+    let away = motion * Affine3A::from_translation(Vec3::Y * 0.5);
+    let parts = [motion, away].map(|motion| Posed::new(capsule(|p| p), motion));
+    Box::new(PosedTree::new(tree.into(), parts.into()))
+}
+
+fn cases() -> [Case; 5] {
     [
         Case {
             name: "hrbf",
@@ -88,6 +97,18 @@ fn cases() -> [Case; 3] {
             // Values and gradients are interpolated apart, see `grid`.
             gradient_tolerance: 1.6,
             motion_tolerance: 2e-3,
+        },
+        Case {
+            name: "branches",
+            make: |motion| two_parts(tree::Rule::Branches, motion),
+            gradient_tolerance: 0.1,
+            motion_tolerance: 1e-4,
+        },
+        Case {
+            name: "contact tree",
+            make: |motion| two_parts(tree::Rule::Contact, motion),
+            gradient_tolerance: 0.1,
+            motion_tolerance: 1e-4,
         },
     ]
 }

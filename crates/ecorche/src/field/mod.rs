@@ -41,12 +41,14 @@ pub mod grid;
 pub mod hrbf;
 pub mod operator;
 pub mod posed;
+pub mod tree;
 
 pub use falloff::Falloff;
 pub use grid::{BakeError, Grid, GridSettings};
 pub use hrbf::{CompactHrbf, FitError, Hrbf, SurfaceSample};
 pub use operator::{Composition, Controller, Operator};
 pub use posed::Posed;
+pub use tree::{PosedTree, Tree};
 
 use glam::Vec3;
 
@@ -74,6 +76,14 @@ pub struct Support {
 }
 
 impl Support {
+    /// The box that holds nothing.
+    pub const EMPTY: Self = Self { low: Vec3::INFINITY, high: Vec3::NEG_INFINITY };
+
+    /// The box around this one and another.
+    pub fn with(self, other: Self) -> Self {
+        Self { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
     /// Whether the point lies in the box or on it.
     #[inline]
     pub fn contains(&self, point: Vec3) -> bool {
@@ -95,5 +105,20 @@ pub trait Field: Send + Sync {
         for (sample, &point) in samples.iter_mut().zip(points) {
             *sample = self.sample(point);
         }
+    }
+}
+
+impl<F: Field + ?Sized> Field for &F {
+    #[inline]
+    fn sample(&self, point: Vec3) -> Sample {
+        (**self).sample(point)
+    }
+
+    fn support(&self) -> Support {
+        (**self).support()
+    }
+
+    fn sample_into(&self, points: &[Vec3], samples: &mut [Sample]) {
+        (**self).sample_into(points, samples);
     }
 }

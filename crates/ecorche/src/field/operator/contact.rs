@@ -54,6 +54,10 @@ impl Operator for Contact {
         Composed { value: 0.5 + depth * (1.0 - c * power), da, db, dopening: -depth * power }
     }
 
+    fn separates(&self) -> bool {
+        true
+    }
+
     fn default_controller(&self) -> Controller {
         Controller::CONTACT
     }

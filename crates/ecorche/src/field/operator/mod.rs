@@ -79,6 +79,11 @@ pub trait Operator: Debug + Send + Sync {
     /// Composes two values in `[0, 1]`. `opening` is in `[0, 1]`; what it means is the operator's affair.
     fn compose(&self, a: f64, b: f64, opening: f64) -> Composed;
 
+    /// Whether it lowers the larger value where the other is near, as a wall between two limbs does.
+    fn separates(&self) -> bool {
+        false
+    }
+
     /// The controller that suits the operator when nobody chose one.
     fn default_controller(&self) -> Controller {
         Controller::constant(1.0, Scale::Amount)
@@ -128,6 +133,15 @@ impl Composition {
     pub fn new(operator: Box<dyn Operator>) -> Self {
         let controller = operator.default_controller();
         Self { operator, controller }
+    }
+
+    /// The operator read from a [`Table`] of the default size, under its default controller. Pays for the bulge
+    /// and the clean union.
+    pub fn tabulated(operator: &dyn Operator) -> Self {
+        match Table::bake(operator, &TableSettings::default()) {
+            Ok(table) => Self::new(Box::new(table)),
+            Err(error) => unreachable!("the default size is one of those allowed: {error}"),
+        }
     }
 
     /// Joins two samples taken at the same point.

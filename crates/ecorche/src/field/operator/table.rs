@@ -52,6 +52,7 @@ pub enum TableError {
 pub struct Table {
     name: &'static str,
     controller: Controller,
+    separates: bool,
     settings: TableSettings,
     /// Value, partials by a, b and opening; a fastest, opening slowest.
     nodes: Vec<[f32; 4]>,
@@ -76,6 +77,7 @@ impl Table {
         Ok(Self {
             name: operator.name(),
             controller: operator.default_controller(),
+            separates: operator.separates(),
             settings: *settings,
             nodes,
         })
@@ -104,6 +106,10 @@ impl Operator for Table {
         let face = |n: usize| mix(edge(n), edge(n + row), y);
         let [value, da, db, dopening] = mix(face(first), face(first + slice), z).map(f64::from);
         Composed { value, da, db, dopening }
+    }
+
+    fn separates(&self) -> bool {
+        self.separates
     }
 
     fn default_controller(&self) -> Controller {
