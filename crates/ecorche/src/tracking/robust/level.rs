@@ -1,0 +1,182 @@
+//! The level function: zero where a vertex belongs, positive inside, in metres.
+//!
+//! For a vertex of part o with value `iso` at rest, f the fields, r their radii and S = 16/15 (so that value
+//! differences times S r are lengths near the surface):
+//!
+//! | symbol | meaning |
+//! |---|---|
+//! | h1 | `(max f - iso) S r_o`: on the union's surface, over the own part and those that touch it |
+//! | sep | above 0 on the own side of part k: difference of the depths in both, and deep inside both the plane between their bones |
+//! | slack | `(theta_k - f_k) S r_k`: what part k may still come closer |
+//! | h2 | `max(sep - gap, slack)` for each part k: not in k, or on the own side of it |
+//! | h | the least of h1 and all h2 |
+
+use super::model::Relation;
+use super::pose::{Posed, Sampled, marked, smoothstep};
+use glam::Vec3A;
+
+/// One over the slope of the falloff at the surface.
+pub(super) const SLOPE: f32 = 16.0 / 15.0;
+/// Most other parts looked at; 99 of 100 vertices are reached by eight or fewer.
+const MOST_OTHERS: usize = 16;
+/// Share of h1 - h2 over radius within which skin goes from free to held by contact.
+const HELD: f32 = 0.1;
+/// Cosine between skin normal and the other part's gradient at which contact is not yet, and fully, believed: skin
+/// that looks out of a part instead of into it is not in front of it but grown over it.
+const FACING: [f32; 2] = [-0.3, 0.1];
+
+/// The level function at a point.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Level {
+    pub h: f32,
+    pub gradient: Vec3A,
+    /// Contact decides.
+    pub contact: bool,
+    /// 0 for free skin, 1 where contact holds it.
+    pub held: f32,
+    /// Value of the union.
+    pub value: f32,
+    /// Cosine between the gradients of the own part and the one in contact; 1 for free skin.
+    pub cosine: f32,
+}
+
+/// What is known of a vertex before it is tracked.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Bearing {
+    /// Where its skin looks, unit.
+    pub normal: Vec3A,
+    /// The part the ray took it out of, or `u32::MAX`.
+    pub taken_from: u32,
+    /// Value at rest.
+    pub iso: f32,
+}
+
+impl Posed<'_> {
+    /// Value of part `other` above which it counts as contact for vertex `v`. What overlaps at rest is discounted.
+    #[inline]
+    pub fn threshold(&self, v: usize, iso: f32, other: u32) -> f32 {
+        let tolerance = self.model.settings.tolerance;
+        match self.model.relation(self.model.part[v], other) {
+            Relation::Far => (self.model.foreign(v, other) + tolerance).max(iso - tolerance),
+            _ => iso + tolerance,
+        }
+    }
+
+    /// Above zero on the own side; metres. The gradient leaves out how the plane turns.
+    #[inline]
+    pub fn separation(&self, iso: f32, x: Vec3A, own: &Sampled, other: &Sampled) -> (f32, Vec3A) {
+        let settings = &self.model.settings;
+        let (ro, rk) = (self.parts[own.part as usize].radius, self.parts[other.part as usize].radius);
+        // Halfway between comparing values and comparing depths: values let a thick part swallow a thin one,
+        // depths fold the sheet between limbs of elliptic section.
+        let (so, sk) = (SLOPE * (0.75 * ro + 0.25 * rk), SLOPE * (0.75 * rk + 0.25 * ro));
+        let mut value = (own.value - iso) * so - (other.value - iso) * sk;
+        let mut gradient = own.gradient * so - other.gradient * sk;
+        if self.model.relation(own.part, other.part) == Relation::Joint {
+            let depth = (own.value.min(other.value) - iso) * SLOPE;
+            let pull = settings.plane * smoothstep(depth / settings.depth);
+            if pull > 0.0 {
+                let (foot_o, foot_k) = (self.foot(own.part, x), self.foot(other.part, x));
+                let normal = (foot_o - foot_k).normalize_or_zero();
+                let middle = foot_k + (foot_o - foot_k) * (rk / (ro + rk));
+                value += pull * (x - middle).dot(normal);
+                gradient += pull * normal;
+            }
+        }
+        (value, gradient)
+    }
+
+    /// The level function of vertex `v` at `x`; `near` marks the parts that may reach it.
+    #[inline]
+    pub fn level(&self, v: usize, bearing: &Bearing, x: Vec3A, near: &[u64]) -> Level {
+        let model = self.model;
+        let (own_part, iso) = (model.part[v], bearing.iso);
+        let own = self.sample(own_part, x);
+        let mut top = own;
+        let mut others = [Sampled::default(); MOST_OTHERS];
+        let mut count = 0;
+        for k in marked(near) {
+            if k == own_part {
+                continue;
+            }
+            let sampled = self.sample(k, x);
+            if sampled.value <= 0.0 {
+                continue;
+            }
+            if sampled.value > top.value && model.relation(own_part, k) != Relation::Far {
+                top = sampled;
+            }
+            if count < MOST_OTHERS {
+                others[count] = sampled;
+                count += 1;
+            }
+        }
+        let r = self.parts[own_part as usize].radius;
+        let free = (top.value - iso) * SLOPE * r;
+        let mut level = Level {
+            h: free,
+            gradient: top.gradient * (SLOPE * r),
+            contact: false,
+            held: 0.0,
+            value: top.value,
+            cosine: 1.0,
+        };
+        for other in &others[..count] {
+            let rk = self.parts[other.part as usize].radius;
+            let slack = (self.threshold(v, iso, other.part) - other.value) * SLOPE * rk;
+            if slack >= level.h + HELD * r {
+                continue;
+            }
+            let (side, toward) = self.separation(iso, x, &own, other);
+            let clear = side - model.settings.gap * model.gap[v] * r * toward.length();
+            let (mut h2, gradient) =
+                if clear > slack { (clear, toward) } else { (slack, other.gradient * (-SLOPE * rk)) };
+            if bearing.taken_from != other.part {
+                let cosine = bearing.normal.dot(other.gradient.normalize_or_zero());
+                h2 += (1.0 - smoothstep((cosine - FACING[0]) / (FACING[1] - FACING[0]))) * r;
+            }
+            level.held = level.held.max(smoothstep(0.5 + (free - h2) / (HELD * r)));
+            if h2 < level.h {
+                level.h = h2;
+                level.gradient = gradient;
+                level.contact = true;
+                level.cosine = own.gradient.normalize_or_zero().dot(other.gradient.normalize_or_zero());
+            }
+        }
+        level
+    }
+
+    /// One bracketed step to the zero of the level function, which is never left farther away than it was; with the
+    /// number of evaluations.
+    #[inline]
+    pub fn project(&self, v: usize, bearing: &Bearing, x: Vec3A, near: &[u64]) -> (Vec3A, Level, u32) {
+        let r = self.parts[self.model.part[v] as usize].radius;
+        let here = self.level(v, bearing, x, near);
+        let steepness = here.gradient.length_squared();
+        if here.h.abs() < NEAR_ENOUGH * r || steepness < LEAST_STEEPNESS {
+            return (x, here, 1);
+        }
+        let step = (here.gradient * (-here.h / steepness)).clamp_length_max(self.model.settings.step * r);
+        let there = self.level(v, bearing, x + step, near);
+        let second = if there.h * here.h < 0.0 {
+            here.h / (here.h - there.h)
+        } else if there.h.abs() > here.h.abs() {
+            0.25
+        } else {
+            return (x + step, there, 2);
+        };
+        let between = self.level(v, bearing, x + second * step, near);
+        if between.h.abs() < there.h.abs().min(here.h.abs()) {
+            (x + second * step, between, 3)
+        } else if there.h.abs() < here.h.abs() {
+            (x + step, there, 3)
+        } else {
+            (x, here, 3)
+        }
+    }
+}
+
+/// In radii.
+const NEAR_ENOUGH: f32 = 1e-4;
+/// Squared; the level function has slope 1 near the surface and none on the bone.
+const LEAST_STEEPNESS: f32 = 1e-6;

@@ -1,0 +1,84 @@
+//! One shot from rest to any pose, with contact: the scheme for real characters.
+//!
+//! The projections of the papers go wrong where a limb has passed the other's bone: there the two gradients
+//! agree, and nothing in the field tells which side is whose. Here the skeleton tells. The direction from the other
+//! bone to the own one is known whatever the depth, and along it the first place where the other limb begins, seen
+//! from the own bone, is where the skin belongs. A frame is:
+//!
+//! | stage | what it does | file |
+//! |---|---|---|
+//! | start | dual quaternions, weights sharpened on the inside of bends | `start.rs` |
+//! | ray | skin inside another limb goes to the first crossing, seen from its own bone | `ray.rs` |
+//! | wake | which vertices take part at all; the rest keep what skinning gave them | `tracker.rs` |
+//! | track | steps to the zero of the level function, relaxed along it | `level.rs`, `relax.rs` |
+//! | untangle | the last triangles that cross are smoothed until none do | `untangle.rs` |
+//! | follow | pieces without a field go along with the skin they sit on | `follow.rs` |
+//!
+//! Limits: a part swallowed whole by a thicker one (a finger inside an upper arm) has no place of its own to go to;
+//! folds inside one part are not seen by its field and left to the last stage.
+//!
+//! Based on: Vaillant et al. Implicit Skinning. 2012, and Robust Iso-Surface Tracking for Interactive Character
+//! Skinning. 2014.
+//! Differs in: the ray, the separator of two parts, the leash and the untangling, which are our own.
+
+mod follow;
+mod level;
+mod model;
+mod pose;
+mod ray;
+mod relax;
+mod start;
+mod tracker;
+mod untangle;
+
+pub use tracker::{State, Tracker, Workspace};
+
+/// Settings of a [`Tracker`]. Lengths are in radii of the vertex's own part unless said otherwise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// How much of a neighbour's weight is taken off the skin on the inside of a deep bend. More leaves less to
+    /// the ray and stretches the skin beside the fold: at 0.5 elbows of 145 degrees have edges of 5 times rest.
+    pub sharpening: f32,
+    /// How far another part's value may rise above the vertex's own at rest before it counts as contact. Less
+    /// fires on fields that already overlap at rest, more lets limbs sink into each other.
+    pub tolerance: f32,
+    /// Distance kept from the middle between two parts in contact. The two sheets of a fold cross below 0.005,
+    /// and above 0.03 folds stand open.
+    pub gap: f32,
+    /// Pull of the plane between two bones on how their parts are told apart, deep inside both. Without it a
+    /// calf inside a thigh has no side of its own; at 8 the folds it leaves take twice the untangling.
+    pub plane: f32,
+    /// Depth at which that pull is complete. 0.3 leaves knees of 150 degrees tangled.
+    pub depth: f32,
+    /// Largest step of a projection.
+    pub step: f32,
+    /// How far skin that is not in contact may leave its skinned position, in inner radii of its part. 0 keeps the
+    /// skinning there, 1 trusts the fields whatever they say.
+    pub leash: f32,
+    /// Rounds of projection and relaxation.
+    pub rounds: u32,
+    /// Share of a relaxation step taken; above 0.9 regular meshes oscillate.
+    pub relaxation: f32,
+    /// Most relaxation steps per round.
+    pub most_relaxations: u32,
+    /// Most rounds of untangling.
+    pub untangling: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            sharpening: 0.5,
+            tolerance: 0.01,
+            gap: 0.02,
+            plane: 4.0,
+            depth: 0.1,
+            step: 0.2,
+            leash: 0.2,
+            rounds: 4,
+            relaxation: 0.8,
+            most_relaxations: 16,
+            untangling: 40,
+        }
+    }
+}

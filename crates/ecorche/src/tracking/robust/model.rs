@@ -1,0 +1,302 @@
+//! What tracking needs to know of a character, made once.
+
+use super::Settings;
+use super::pose::Posed;
+use super::ray;
+use crate::character::Character;
+use crate::field::{Field, Grid, Support};
+use crate::geom::{Adjacency, Laplacian};
+use crate::parts::{FOLLOWS, Part, Parts};
+use crate::skinning::Surface;
+use crate::tracking::stencil::Stencil;
+use glam::{Affine3A, Vec3, Vec3A};
+use rayon::prelude::*;
+
+/// How two parts hang together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Relation {
+    /// They are one.
+    Same,
+    /// Parent and child.
+    Joint,
+    /// Their solids touch at rest.
+    Touching,
+    /// Neither.
+    Far,
+}
+
+/// A joint that a part shares with another, bind space.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hinge {
+    pub other: u32,
+    pub at: Vec3A,
+    /// Unit, from the joint along each part.
+    pub own_direction: Vec3A,
+    pub other_direction: Vec3A,
+}
+
+/// A part as tracking sees it, bind space.
+#[derive(Clone, Debug)]
+pub(super) struct Bone {
+    pub joint: u32,
+    pub radius: f32,
+    pub inner_radius: f32,
+    /// Shortened at shared joints: the feet of two neighbours would otherwise meet in the joint and leave the
+    /// direction between them undefined.
+    pub segments: Vec<[Vec3A; 2]>,
+    pub support: Support,
+    pub hinges: Vec<Hinge>,
+    /// Relaxation steps per round.
+    pub relaxations: u32,
+}
+
+/// Shortening of bones at shared joints, in radii; 0.25 leaves a few more crossings in deep bends.
+const SHORTENED: f32 = 0.5;
+/// Never more than this share of the bone's length.
+const MOST_SHORTENED: f32 = 0.45;
+/// Relaxation should reach this many radii: fixed to two steps, fine meshes fold.
+const RELAXED: f32 = 1.2;
+/// A vertex with less at rest is outside every field.
+const OUTSIDE: f32 = 0.02;
+/// Difference between own and second weight from which on the full gap is kept. At the border of two parts there is
+/// none, or the crease would be torn open.
+const GAP_FROM: f32 = 0.2;
+
+pub(super) struct Model {
+    pub settings: Settings,
+    /// Of the whole surface, metres.
+    pub size: f32,
+    pub rest: Vec<Vec3A>,
+    /// Unit normals at rest.
+    pub normals: Vec<Vec3A>,
+    /// Part of each vertex or [`FOLLOWS`].
+    pub part: Vec<u32>,
+    /// Value of the union of all fields at rest.
+    pub iso: Vec<f32>,
+    /// Share of the gap kept, 0 to 1.
+    pub gap: Vec<f32>,
+    /// Cotangent weights.
+    pub shape: Stencil,
+    /// Weights of one over rest length.
+    pub mean: Stencil,
+    pub influence_start: Vec<u32>,
+    /// Joint and weight, strongest first.
+    pub influences: Vec<(u32, f32)>,
+    pub part_of_joint: Vec<u32>,
+    pub bones: Vec<Bone>,
+    pub fields: Vec<Grid>,
+    relations: Vec<Relation>,
+    foreign_start: Vec<u32>,
+    /// Values of other parts' fields at rest.
+    foreign: Vec<(u32, f32)>,
+    /// Vertices and parts whose ray hits at rest, ascending: the part lies between the vertex and its own bone.
+    pub blind: Vec<(u32, u32)>,
+    /// Vertices that can be tracked.
+    pub tracked: Vec<u32>,
+    /// Vertices with a part that lie outside every field.
+    pub outside: usize,
+}
+
+impl Model {
+    pub fn new(character: &Character, surface: &Surface, parts: &Parts, settings: Settings) -> Self {
+        let mesh = &surface.mesh;
+        let adjacency = Adjacency::new(mesh);
+        let rest: Vec<Vec3A> = mesh.positions.iter().map(|&p| p.into()).collect();
+        let mut part_of_joint = vec![FOLLOWS; character.skeleton.len()];
+        for (p, part) in parts.parts.iter().enumerate() {
+            part.joints.iter().for_each(|&j| part_of_joint[j as usize] = p as u32);
+        }
+        let (influence_start, influences, gap) = weights(surface, &parts.part_of_vertex, &part_of_joint);
+        let fields: Vec<Grid> = parts.parts.iter().map(|p| p.field.clone()).collect();
+        let values: Vec<Vec<(u32, f32)>> = mesh
+            .positions
+            .par_iter()
+            .map(|&p| {
+                let sampled = fields.iter().enumerate().map(|(k, field)| (k as u32, field.sample(p).value));
+                sampled.filter(|s| s.1 > 0.0).collect()
+            })
+            .collect();
+        let iso: Vec<f32> =
+            values.iter().map(|list| list.iter().fold(0.0f32, |most, s| most.max(s.1))).collect();
+        let (mut foreign_start, mut foreign) = (vec![0u32], Vec::new());
+        for (list, &own) in values.iter().zip(&parts.part_of_vertex) {
+            foreign.extend(list.iter().filter(|s| s.0 != own));
+            foreign_start.push(foreign.len() as u32);
+        }
+        let has_part = |v: &u32| parts.part_of_vertex[*v as usize] != FOLLOWS;
+        let (tracked, outside): (Vec<u32>, Vec<u32>) =
+            (0..rest.len() as u32).filter(has_part).partition(|&v| iso[v as usize] > OUTSIDE);
+        let mut bones = bones(&parts.parts);
+        let mean_edge = mean_edges(&rest, &adjacency, &tracked, &parts.part_of_vertex, bones.len());
+        for (bone, &edge) in bones.iter_mut().zip(&mean_edge) {
+            let wanted = RELAXED * bone.radius / edge.max(f32::MIN_POSITIVE);
+            bone.relaxations = (wanted.round() as u32).clamp(2, settings.most_relaxations.max(2));
+        }
+        let mut model = Self {
+            settings,
+            size: mesh.size(),
+            normals: mesh.normals().into_iter().map(Vec3A::from).collect(),
+            part: parts.part_of_vertex.clone(),
+            iso,
+            gap,
+            shape: cotangent_weights(surface, &adjacency),
+            mean: inverse_lengths(&rest, &adjacency, mesh.size()),
+            rest,
+            influence_start,
+            influences,
+            part_of_joint,
+            bones,
+            fields,
+            relations: relations(parts),
+            foreign_start,
+            foreign,
+            blind: Vec::new(),
+            tracked,
+            outside: outside.len(),
+        };
+        let joints = model.part_of_joint.len();
+        let at_rest = Posed::new(&model, &vec![Affine3A::IDENTITY; joints]);
+        let blind = ray::blind(&at_rest);
+        model.blind = blind;
+        model
+    }
+
+    pub fn relation(&self, a: u32, b: u32) -> Relation {
+        self.relations[a as usize * self.bones.len() + b as usize]
+    }
+
+    /// Value of another part's field at rest.
+    pub fn foreign(&self, v: usize, part: u32) -> f32 {
+        let list = &self.foreign[self.foreign_start[v] as usize..self.foreign_start[v + 1] as usize];
+        list.iter().find(|f| f.0 == part).map_or(0.0, |f| f.1)
+    }
+
+    pub fn influences_of(&self, v: usize) -> &[(u32, f32)] {
+        &self.influences[self.influence_start[v] as usize..self.influence_start[v + 1] as usize]
+    }
+}
+
+fn relations(parts: &Parts) -> Vec<Relation> {
+    let count = parts.parts.len();
+    let mut relations = vec![Relation::Far; count * count];
+    let mut set = |a: usize, b: usize, relation| {
+        relations[a * count + b] = relation;
+        relations[b * count + a] = relation;
+    };
+    parts.touching.iter().for_each(|&[a, b]| set(a as usize, b as usize, Relation::Touching));
+    for (p, part) in parts.parts.iter().enumerate() {
+        if let Some(parent) = part.parent {
+            set(p, parent as usize, Relation::Joint);
+        }
+        set(p, p, Relation::Same);
+    }
+    relations
+}
+
+fn bones(parts: &[Part]) -> Vec<Bone> {
+    let joint_at = |p: usize| parts[p].bone.first().map_or(Vec3::ZERO, |segment| segment[0]);
+    let middle_of_ends = |p: usize| {
+        let ends = parts[p].bone.iter().map(|segment| segment[1]);
+        ends.sum::<Vec3>() / parts[p].bone.len().max(1) as f32
+    };
+    (0..parts.len())
+        .map(|p| {
+            let part = &parts[p];
+            let children: Vec<usize> =
+                (0..parts.len()).filter(|&c| parts[c].parent == Some(p as u32)).collect();
+            let shorten = |&[a, b]: &[Vec3; 2]| {
+                let length = a.distance(b);
+                let cut = (SHORTENED * part.radius).min(MOST_SHORTENED * length);
+                let along = (b - a).normalize_or_zero() * cut;
+                let shared_end = children.iter().any(|&c| joint_at(c).distance(b) <= 0.05 * length);
+                let start = if part.parent.is_some() { a + along } else { a };
+                [start.into(), if shared_end { b - along } else { b }.into()]
+            };
+            let hinge = |other: usize, at: Vec3, own: Vec3, there: Vec3| {
+                let (own_direction, other_direction) =
+                    ((own - at).try_normalize()?.into(), (there - at).try_normalize()?.into());
+                Some(Hinge { other: other as u32, at: at.into(), own_direction, other_direction })
+            };
+            let up = part.parent.and_then(|parent| {
+                let parent = parent as usize;
+                hinge(parent, joint_at(p), middle_of_ends(p), joint_at(parent))
+            });
+            let down =
+                children.iter().filter_map(|&c| hinge(c, joint_at(c), joint_at(p), middle_of_ends(c)));
+            Bone {
+                joint: part.joint,
+                radius: part.radius,
+                inner_radius: part.inner_radius,
+                segments: part.bone.iter().map(shorten).collect(),
+                support: part.field.support(),
+                hinges: up.into_iter().chain(down).collect(),
+                relaxations: 0,
+            }
+        })
+        .collect()
+}
+
+/// Offsets, influences strongest first, and the share of the gap of each vertex.
+fn weights(
+    surface: &Surface,
+    part: &[u32],
+    part_of_joint: &[u32],
+) -> (Vec<u32>, Vec<(u32, f32)>, Vec<f32>) {
+    let (mut start, mut all, mut gap) = (vec![0u32], Vec::new(), Vec::new());
+    let mut by_part: Vec<(u32, f32)> = Vec::new();
+    for (v, &own) in part.iter().enumerate() {
+        let mut list: Vec<(u32, f32)> = surface.influences.of(v).collect();
+        list.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        by_part.clear();
+        for &(joint, weight) in &list {
+            let p = part_of_joint[joint as usize];
+            match by_part.iter_mut().find(|sum| sum.0 == p) {
+                Some(sum) => sum.1 += weight,
+                None => by_part.push((p, weight)),
+            }
+        }
+        let mine = by_part.iter().find(|sum| sum.0 == own).map_or(0.0, |sum| sum.1);
+        let second = by_part.iter().filter(|sum| sum.0 != own).fold(0.0f32, |most, sum| most.max(sum.1));
+        gap.push(((mine - second) / GAP_FROM).clamp(0.0, 1.0));
+        all.extend(list);
+        start.push(all.len() as u32);
+    }
+    (start, all, gap)
+}
+
+fn cotangent_weights(surface: &Surface, adjacency: &Adjacency) -> Stencil {
+    let laplacian = Laplacian::new(&surface.mesh, adjacency);
+    let mut lists: Vec<Vec<(u32, f64)>> = vec![Vec::new(); surface.mesh.positions.len()];
+    for (edge, &weight) in adjacency.edges.iter().zip(&laplacian.edge_weights) {
+        let [a, b] = edge.vertices;
+        lists[a as usize].push((b, weight));
+        lists[b as usize].push((a, weight));
+    }
+    Stencil::new(lists)
+}
+
+fn inverse_lengths(rest: &[Vec3A], adjacency: &Adjacency, size: f32) -> Stencil {
+    let least = 1e-6 * size.max(f32::MIN_POSITIVE);
+    Stencil::new((0..rest.len()).map(|v| {
+        let ring = adjacency.vertex_ring.get(v).iter();
+        ring.map(|&k| (k, 1.0 / f64::from(rest[v].distance(rest[k as usize]).max(least)))).collect()
+    }))
+}
+
+/// Mean length of the edges around the tracked vertices of each part.
+fn mean_edges(
+    rest: &[Vec3A],
+    adjacency: &Adjacency,
+    tracked: &[u32],
+    part: &[u32],
+    parts: usize,
+) -> Vec<f32> {
+    let mut sums = vec![(0.0f32, 0usize); parts];
+    for &v in tracked {
+        let sum = &mut sums[part[v as usize] as usize];
+        for &k in adjacency.vertex_ring.get(v as usize) {
+            *sum = (sum.0 + rest[v as usize].distance(rest[k as usize]), sum.1 + 1);
+        }
+    }
+    sums.into_iter().map(|(length, count)| length / count.max(1) as f32).collect()
+}

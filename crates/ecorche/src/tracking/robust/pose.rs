@@ -1,0 +1,185 @@
+//! The parts in one pose.
+
+use super::model::Model;
+use crate::field::Field;
+use crate::math::DualQuat;
+use crate::math::polar::polar;
+use glam::{Affine3A, Mat3A, Vec3, Vec3A};
+
+/// A part in the world.
+#[derive(Clone, Debug)]
+pub(super) struct PosedPart {
+    pub bind_from_world: Affine3A,
+    pub world_from_bind: Affine3A,
+    /// Takes gradients to the world.
+    gradient_map: Mat3A,
+    /// Support radius, scaled with the joint.
+    pub radius: f32,
+    /// Box around the support.
+    low: Vec3A,
+    high: Vec3A,
+    segments: Vec<[Vec3A; 2]>,
+    /// Parts of one group move as one.
+    pub group: u32,
+}
+
+/// A part's field at a point.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sampled {
+    pub part: u32,
+    pub value: f32,
+    /// Per metre, inward.
+    pub gradient: Vec3A,
+}
+
+/// Motions closer than this are one: of the size, and of a rotation's entries.
+const SAME_MOTION: f32 = 1e-6;
+
+pub(super) struct Posed<'a> {
+    pub model: &'a Model,
+    pub parts: Vec<PosedPart>,
+    /// Of each skeleton joint: its motion from bind, split into a stretch and a rigid motion after it.
+    pub rigid: Vec<DualQuat>,
+    pub stretch: Vec<Mat3A>,
+    pub stretched: bool,
+    pub group_of_joint: Vec<u32>,
+}
+
+impl<'a> Posed<'a> {
+    pub fn new(model: &'a Model, posed_from_bind: &[Affine3A]) -> Self {
+        let finite = |m: &Affine3A| if m.is_finite() { *m } else { Affine3A::IDENTITY };
+        let motions: Vec<Affine3A> = posed_from_bind.iter().map(finite).collect();
+        let group_of_joint = groups(&motions, model.size);
+        let parts = model
+            .bones
+            .iter()
+            .map(|bone| {
+                let world_from_bind = motions[bone.joint as usize];
+                let bind_from_world = world_from_bind.inverse();
+                let scale = world_from_bind.matrix3.determinant().abs().cbrt();
+                let (mut low, mut high) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
+                for corner in 0..8 {
+                    let side = |axis: usize| {
+                        if corner >> axis & 1 == 0 { bone.support.low[axis] } else { bone.support.high[axis] }
+                    };
+                    let point = world_from_bind.transform_point3a(Vec3A::new(side(0), side(1), side(2)));
+                    low = low.min(point);
+                    high = high.max(point);
+                }
+                PosedPart {
+                    bind_from_world,
+                    world_from_bind,
+                    gradient_map: bind_from_world.matrix3.transpose(),
+                    radius: bone.radius * scale,
+                    low,
+                    high,
+                    segments: bone
+                        .segments
+                        .iter()
+                        .map(|s| s.map(|p| world_from_bind.transform_point3a(p)))
+                        .collect(),
+                    group: group_of_joint[bone.joint as usize],
+                }
+            })
+            .collect();
+        let (mut rigid, mut stretch, mut stretched) = (Vec::new(), Vec::new(), false);
+        for motion in &motions {
+            let (rotation, first) = polar(glam::Mat3::from(motion.matrix3).as_dmat3());
+            rigid.push(DualQuat::new(rotation.as_quat(), motion.translation.into()));
+            let first = Mat3A::from(first.as_mat3());
+            stretched |= largest_entry(first - Mat3A::IDENTITY) > 1e-5;
+            stretch.push(first);
+        }
+        Self { model, parts, rigid, stretch, stretched, group_of_joint }
+    }
+
+    #[inline]
+    pub fn sample(&self, part: u32, x: Vec3A) -> Sampled {
+        let posed = &self.parts[part as usize];
+        let point = Vec3::from(posed.bind_from_world.transform_point3a(x));
+        let sample = self.model.fields[part as usize].sample(point);
+        Sampled { part, value: sample.value, gradient: posed.gradient_map * Vec3A::from(sample.gradient) }
+    }
+
+    /// Closest point on the part's bone. Between several segments a mean that leans strongly to the closest, so
+    /// that it does not jump from one to the next.
+    #[inline]
+    pub fn foot(&self, part: u32, x: Vec3A) -> Vec3A {
+        let segments = &self.parts[part as usize].segments;
+        if let [segment] = segments.as_slice() {
+            return closest(segment, x);
+        }
+        let least = (1e-6 * self.model.size).powi(2).max(f32::MIN_POSITIVE);
+        let (mut sum, mut total) = (Vec3A::ZERO, 0.0);
+        for segment in segments {
+            let point = closest(segment, x);
+            let ratio = least / point.distance_squared(x).max(least);
+            let weight = ratio * ratio;
+            sum += point * weight;
+            total += weight;
+        }
+        if total > 0.0 { sum / total } else { x }
+    }
+
+    /// Marks the parts whose support may hold points within `margin` of `x`, 64 to a word.
+    pub fn reachable(&self, x: Vec3A, margin: f32, words: &mut [u64]) {
+        words.fill(0);
+        let margin = Vec3A::splat(margin);
+        for (k, part) in self.parts.iter().enumerate() {
+            if x.cmpge(part.low - margin).all() && x.cmple(part.high + margin).all() {
+                words[k / 64] |= 1 << (k % 64);
+            }
+        }
+    }
+}
+
+/// The parts marked by [`Posed::reachable`], ascending.
+#[inline]
+pub(super) fn marked(words: &[u64]) -> impl Iterator<Item = u32> + '_ {
+    words.iter().enumerate().flat_map(|(w, &word)| {
+        let mut bits = word;
+        std::iter::from_fn(move || {
+            (bits != 0).then(|| {
+                let bit = bits.trailing_zeros();
+                bits &= bits - 1;
+                w as u32 * 64 + bit
+            })
+        })
+    })
+}
+
+/// Joints that move alike get one number.
+fn groups(motions: &[Affine3A], size: f32) -> Vec<u32> {
+    let mut groups: Vec<Affine3A> = Vec::new();
+    let same = |a: &Affine3A, b: &Affine3A| {
+        largest_entry(a.matrix3 - b.matrix3) < SAME_MOTION
+            && (a.translation - b.translation).abs().max_element() < SAME_MOTION * size
+    };
+    motions
+        .iter()
+        .map(|motion| {
+            let known = groups.iter().position(|group| same(group, motion));
+            known.unwrap_or_else(|| {
+                groups.push(*motion);
+                groups.len() - 1
+            }) as u32
+        })
+        .collect()
+}
+
+fn largest_entry(m: Mat3A) -> f32 {
+    m.x_axis.abs().max(m.y_axis.abs()).max(m.z_axis.abs()).max_element()
+}
+
+#[inline]
+fn closest([a, b]: &[Vec3A; 2], x: Vec3A) -> Vec3A {
+    let along = *b - *a;
+    let length = along.length_squared();
+    if length > 0.0 { *a + along * ((x - *a).dot(along) / length).clamp(0.0, 1.0) } else { *a }
+}
+
+#[inline]
+pub(super) fn smoothstep(x: f32) -> f32 {
+    let x = x.clamp(0.0, 1.0);
+    x * x * (3.0 - 2.0 * x)
+}

@@ -1,0 +1,149 @@
+//! The first crossing, seen from the own bone.
+//!
+//! For vertex x of part o and another part k, n is the direction from k's bone to o's. On the line through x along n the
+//! search begins level with the own bone, where the skin surely is on its own side, and goes outward: the first place
+//! that belongs to k is as far as x may be.
+
+use super::level::SLOPE;
+use super::pose::{Posed, marked};
+use glam::Vec3A;
+use rayon::prelude::*;
+
+/// Steps outward, and halvings of the step that crosses. 4 and 4 leave a tenth more crossings.
+const STEPS: u32 = 6;
+const HALVINGS: u32 = 6;
+/// If the place level with the own bone is already k's, these many quarters of the own radius beyond it are tried.
+const BEYOND: u32 = 4;
+/// In radii of k: lines farther from its bone are not searched.
+const REACH: f32 = 1.35;
+
+/// How far along which direction vertex `v` has to go from `x` to be on its own side of part `k`; `None` if it is.
+/// Counts samples of single fields.
+pub(super) fn first_crossing(
+    posed: &Posed,
+    v: usize,
+    iso: f32,
+    k: u32,
+    x: Vec3A,
+    samples: &mut u32,
+) -> Option<(f32, Vec3A)> {
+    let o = posed.model.part[v];
+    let foot_o = posed.foot(o, x);
+    let n = (foot_o - posed.foot(k, x)).try_normalize()?;
+    let level_with_bone = -(x - foot_o).dot(n);
+    if level_with_bone <= 0.0 {
+        return None;
+    }
+    let (ro, rk) = (posed.parts[o as usize].radius, posed.parts[k as usize].radius);
+    let middle = x + n * (0.5 * level_with_bone);
+    if posed.foot(k, middle).distance(middle) > REACH * rk + 0.5 * level_with_bone {
+        return None;
+    }
+    let threshold = posed.threshold(v, iso, k);
+    let mut is_foreign = |distance: f32| {
+        let p = x + n * distance;
+        *samples += 1;
+        let other = posed.sample(k, p);
+        let inside = (other.value - threshold) * SLOPE * rk;
+        if inside <= 0.0 {
+            return inside;
+        }
+        *samples += 1;
+        let own = posed.sample(o, p);
+        inside.min(-posed.separation(iso, p, &own, &other).0)
+    };
+    let (mut good, mut bad);
+    let at_bone = is_foreign(level_with_bone);
+    if at_bone > 0.0 {
+        let mut least = (at_bone, level_with_bone);
+        bad = level_with_bone;
+        good = f32::NAN;
+        for i in 1..=BEYOND {
+            let distance = level_with_bone + 0.25 * i as f32 * ro;
+            let foreign = is_foreign(distance);
+            if foreign <= 0.0 {
+                good = distance;
+                break;
+            }
+            if foreign < least.0 {
+                least = (foreign, distance);
+            }
+            bad = distance;
+        }
+        if good.is_nan() {
+            return Some((least.1, n));
+        }
+    } else {
+        good = level_with_bone;
+        bad = f32::NAN;
+        for i in 1..=STEPS {
+            let distance = level_with_bone * (1.0 - i as f32 / STEPS as f32);
+            if is_foreign(distance) > 0.0 {
+                bad = distance;
+                break;
+            }
+            good = distance;
+        }
+        if bad.is_nan() {
+            return None;
+        }
+    }
+    for _ in 0..HALVINGS {
+        let distance = 0.5 * (good + bad);
+        if is_foreign(distance) > 0.0 {
+            bad = distance;
+        } else {
+            good = distance;
+        }
+    }
+    Some((good, n))
+}
+
+/// The farthest crossing of vertex `v` at `x` with any part that moves against its own: the new position and the part.
+pub(super) fn take_out(
+    posed: &Posed,
+    v: usize,
+    iso: f32,
+    x: Vec3A,
+    near: &[u64],
+    samples: &mut u32,
+) -> (Vec3A, u32) {
+    let own = posed.model.part[v];
+    let group = posed.parts[own as usize].group;
+    let mut farthest: Option<(f32, Vec3A, u32)> = None;
+    for k in marked(near) {
+        if k == own
+            || posed.parts[k as usize].group == group
+            || posed.model.blind.binary_search(&(v as u32, k)).is_ok()
+        {
+            continue;
+        }
+        if let Some((distance, direction)) = first_crossing(posed, v, iso, k, x, samples)
+            && farthest.is_none_or(|f| distance > f.0)
+        {
+            farthest = Some((distance, direction, k));
+        }
+    }
+    farthest.map_or((x, u32::MAX), |(distance, direction, k)| (x + direction * distance, k))
+}
+
+/// Pairs of vertex and part whose ray hits at rest, ascending.
+pub(super) fn blind(at_rest: &Posed) -> Vec<(u32, u32)> {
+    let model = at_rest.model;
+    let words = model.bones.len().div_ceil(64);
+    let lists: Vec<Vec<(u32, u32)>> = model
+        .tracked
+        .par_iter()
+        .map(|&v| {
+            let (index, x) = (v as usize, model.rest[v as usize]);
+            let own = model.part[index];
+            let mut near = vec![0u64; words];
+            at_rest.reachable(x, at_rest.parts[own as usize].radius, &mut near);
+            let hits = marked(&near).filter(|&k| {
+                k != own && first_crossing(at_rest, index, model.iso[index], k, x, &mut 0).is_some()
+            });
+            hits.map(|k| (v, k)).collect()
+        })
+        .collect();
+    lists.into_iter().flatten().collect()
+}
