@@ -86,7 +86,8 @@ fn modules_import_only_what_stands_before_them() {
     assert!(files.len() > 10);
     let rank = |module: &str| ORDER.iter().position(|m| *m == module);
     let mut wrong = Vec::new();
-    for file in &files {
+    // A file of tests may use anything, too.
+    for file in files.iter().filter(|f| !f.ends_with("tests.rs")) {
         let module = module_of(file, &source);
         let own =
             rank(&module).unwrap_or_else(|| panic!("module {module} is not in the order; give it a place"));
