@@ -1,8 +1,9 @@
 //! Where a surface passes through itself.
 
-use super::bvh::Bvh;
+use super::bvh::{Aabb, Bvh};
 use super::intersect::{depth_sign, segment_meets_triangle, triangles_meet};
 use glam::Vec3;
+use rayon::prelude::*;
 
 /// Pairs of triangles `[a, b]`, `a < b`, that meet; ascending.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,18 +33,44 @@ impl SelfContact {
     /// The triangles that meet when the vertices are at `positions`.
     pub fn find(&mut self, positions: &[Vec3]) -> Crossings {
         self.bvh.refit_triangles(positions, &self.triangles);
-        let triangles = &self.triangles;
-        let found = self.bvh.self_pairs(|a, b| {
-            let (ta, tb) = (triangles[a as usize], triangles[b as usize]);
-            let corners = |t: [u32; 3]| t.map(|v| positions[v as usize]);
-            match shared_vertices(ta, tb) {
-                Shared::None => proper(ta) && proper(tb) && triangles_meet(corners(ta), corners(tb)),
-                Shared::One(i, j) => proper(ta) && proper(tb) && folded(corners(ta), i, corners(tb), j),
-                Shared::More => false,
-            }
-        });
+        let found = self.bvh.self_pairs(|a, b| self.meet(positions, a, b));
+        self.sort(found)
+    }
+
+    /// Those of [`SelfContact::find`] with at least one triangle of the list, which must be ascending.
+    pub fn find_among(&mut self, positions: &[Vec3], list: &[u32]) -> Crossings {
+        self.bvh.refit_triangles(positions, &self.triangles);
+        let of_triangle = |&a: &u32| {
+            let mut found = Vec::new();
+            let corners = self.triangles[a as usize].map(|v| positions[v as usize]);
+            self.bvh.overlapping(&Aabb::around(&corners), |b| {
+                // A pair within the list is found from its smaller triangle.
+                let skip = b == a || (b < a && list.binary_search(&b).is_ok());
+                if !skip && self.meet(positions, a.min(b), a.max(b)) {
+                    found.push([a.min(b), a.max(b)]);
+                }
+            });
+            found
+        };
+        let lists: Vec<Vec<[u32; 2]>> = list.par_iter().with_min_len(64).map(of_triangle).collect();
+        let mut found: Vec<[u32; 2]> = lists.into_iter().flatten().collect();
+        found.sort_unstable();
+        self.sort(found)
+    }
+
+    fn meet(&self, positions: &[Vec3], a: u32, b: u32) -> bool {
+        let (ta, tb) = (self.triangles[a as usize], self.triangles[b as usize]);
+        let corners = |t: [u32; 3]| t.map(|v| positions[v as usize]);
+        match shared_vertices(ta, tb) {
+            Shared::None => proper(ta) && proper(tb) && triangles_meet(corners(ta), corners(tb)),
+            Shared::One(i, j) => proper(ta) && proper(tb) && folded(corners(ta), i, corners(tb), j),
+            Shared::More => false,
+        }
+    }
+
+    fn sort(&self, found: Vec<[u32; 2]>) -> Crossings {
         let (pairs, folds) = found.into_iter().partition(|&[a, b]| {
-            shared_vertices(triangles[a as usize], triangles[b as usize]) == Shared::None
+            shared_vertices(self.triangles[a as usize], self.triangles[b as usize]) == Shared::None
         });
         Crossings { pairs, folds }
     }
@@ -156,8 +183,13 @@ mod tests {
         for (amount, seed) in [(0.02, 1), (0.1, 2), (0.4, 3)] {
             let crumpled: Vec<Vec3> =
                 flat.iter().zip(jitter(flat.len(), amount, seed)).map(|(&p, j)| p + j).collect();
-            let found = SelfContact::new(&flat, &triangles).find(&crumpled);
+            let mut contact = SelfContact::new(&flat, &triangles);
+            let found = contact.find(&crumpled);
             assert_eq!(found.pairs, one_by_one(&crumpled, &triangles));
+            let list: Vec<u32> = (0..triangles.len() as u32).step_by(3).collect();
+            let among = contact.find_among(&crumpled, &list);
+            let expected = found.pairs.iter().filter(|p| p.iter().any(|t| t % 3 == 0)).copied();
+            assert_eq!(among.pairs, expected.collect::<Vec<_>>());
             assert!(amount < 0.1 || !found.pairs.is_empty());
         }
     }

@@ -24,8 +24,16 @@ pub(super) fn key(surface: &Surface, character: &Character, settings: &PartSetti
     for &p in &surface.partition.part_of_vertex {
         word(surface.partition.parts[p as usize].joint);
     }
-    let PartSettings { samples, resolution, smallest_radius, largest_radius, smallest_patch, pivots, swing, seed } =
-        *settings;
+    let PartSettings {
+        samples,
+        resolution,
+        smallest_radius,
+        largest_radius,
+        smallest_patch,
+        pivots,
+        swing,
+        seed,
+    } = *settings;
     samples.into_iter().for_each(|s| word(s as u32));
     [resolution, u32::from(pivots), seed as u32, (seed >> 32) as u32].into_iter().for_each(&mut word);
     [smallest_radius, largest_radius, smallest_patch, swing].into_iter().for_each(|f| word(f.to_bits()));

@@ -4,9 +4,10 @@
 //! |---|---|---|---|---|
 //! | [`scheme_2012`] | any skinning, one shot | Newton steps | mean value coordinates | stops where the gradient turns, then smooths |
 //! | [`scheme_2014`] | the last positions, carried on by substeps | bracketed steps | as rigid as possible | the contact operator's wall, then the own-side pass |
+//! | [`robust`] | dual quaternions, one shot, rays from the own bone | bracketed steps | as rigid as possible | a separator of two parts, then untangling |
 //!
-//! One shot serves bends up to about 90 degrees, beyond 120 it fails; substeps of 10 degrees serve up to 150.
-//! Neither resolves a fold inside one part: its field has no boundary there.
+//! The papers' one shot serves bends up to about 90 degrees, beyond 120 it fails; substeps of 10 degrees serve up to
+//! 150. No scheme sees a fold inside one part: its field has no boundary there.
 
 pub mod arap;
 #[cfg(test)]
@@ -14,6 +15,7 @@ mod golden;
 pub mod mvc;
 pub mod own_side;
 pub mod project;
+pub mod robust;
 pub mod scheme_2012;
 pub mod scheme_2014;
 pub mod smooth;

@@ -221,8 +221,7 @@ fn bones(parts: &[Part]) -> Vec<Bone> {
                 let parent = parent as usize;
                 hinge(parent, joint_at(p), middle_of_ends(p), joint_at(parent))
             });
-            let down =
-                children.iter().filter_map(|&c| hinge(c, joint_at(c), joint_at(p), middle_of_ends(c)));
+            let down = children.iter().filter_map(|&c| hinge(c, joint_at(c), joint_at(p), middle_of_ends(c)));
             Bone {
                 joint: part.joint,
                 radius: part.radius,
@@ -237,11 +236,7 @@ fn bones(parts: &[Part]) -> Vec<Bone> {
 }
 
 /// Offsets, influences strongest first, and the share of the gap of each vertex.
-fn weights(
-    surface: &Surface,
-    part: &[u32],
-    part_of_joint: &[u32],
-) -> (Vec<u32>, Vec<(u32, f32)>, Vec<f32>) {
+fn weights(surface: &Surface, part: &[u32], part_of_joint: &[u32]) -> (Vec<u32>, Vec<(u32, f32)>, Vec<f32>) {
     let (mut start, mut all, mut gap) = (vec![0u32], Vec::new(), Vec::new());
     let mut by_part: Vec<(u32, f32)> = Vec::new();
     for (v, &own) in part.iter().enumerate() {

@@ -1,0 +1,52 @@
+//! Pieces without a field (eyes, hair, buckles) go along with the skin they sit on.
+
+use super::model::Model;
+use crate::parts::FOLLOWS;
+use glam::Vec3A;
+use rayon::prelude::*;
+
+/// Vertices of the skin that carry a following one.
+const CARRIERS: usize = 4;
+
+/// For each vertex that follows, the vertices it follows.
+pub(super) struct Followers {
+    /// Vertex, and its carriers with weights of sum 1.
+    list: Vec<(u32, [(u32, f32); CARRIERS])>,
+}
+
+impl Followers {
+    /// Finds the nearest tracked vertices at rest.
+    pub fn new(model: &Model) -> Self {
+        let following =
+            (0..model.rest.len() as u32).into_par_iter().filter(|&v| model.part[v as usize] == FOLLOWS);
+        let list = following
+            .filter_map(|v| {
+                let x = model.rest[v as usize];
+                let mut nearest = [(f32::INFINITY, u32::MAX); CARRIERS];
+                for &k in &model.tracked {
+                    let found = (x.distance_squared(model.rest[k as usize]), k);
+                    if found.0 < nearest[CARRIERS - 1].0 {
+                        nearest[CARRIERS - 1] = found;
+                        nearest.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+                    }
+                }
+                let least = (1e-4 * model.size).powi(2).max(f32::MIN_POSITIVE);
+                let weight = |&(d, k): &(f32, u32)| if k == u32::MAX { 0.0 } else { least / d.max(least) };
+                let total: f32 = nearest.iter().map(weight).sum();
+                (total > 0.0).then(|| (v, nearest.map(|n| (n.1, weight(&n) / total))))
+            })
+            .collect();
+        Self { list }
+    }
+
+    /// Moves every follower from where skinning has it by what tracking moved its carriers: `skinned` gives the place of
+    /// a vertex by skinning alone.
+    pub fn carry(&self, positions: &mut [Vec3A], skinned: impl Fn(usize) -> Vec3A) {
+        for &(v, carriers) in &self.list {
+            let moved = carriers.iter().filter(|c| c.1 > 0.0).fold(Vec3A::ZERO, |sum, &(k, weight)| {
+                sum + (positions[k as usize] - skinned(k as usize)) * weight
+            });
+            positions[v as usize] = skinned(v as usize) + moved;
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Relaxation of awake vertices: as rigid as possible, along the level surface, on a leash.
+
+use super::level::Level;
+use super::tracker::{Awake, TASK};
+use crate::tracking::stencil::Stencil;
+use glam::{Mat3A, Vec3A};
+use rayon::prelude::*;
+
+/// Where each awake vertex would be if only its ring's shape counted, less the mean of its ring.
+pub(super) fn pulls(
+    shape: &Stencil,
+    rest: &[Vec3A],
+    motion: &[Mat3A],
+    awake: &[Awake],
+    pulls: &mut Vec<Vec3A>,
+) {
+    let pull = |awake: &Awake| {
+        let v = awake.vertex as usize;
+        let (mut own, mut others) = (Vec3A::ZERO, Vec3A::ZERO);
+        for (k, weight) in shape.of(v) {
+            let edge = (rest[v] - rest[k as usize]) * weight;
+            own += edge;
+            others += motion[k as usize] * edge;
+        }
+        0.5 * (motion[v] * own + others)
+    };
+    awake.par_iter().with_min_len(TASK).map(pull).collect_into_vec(pulls);
+}
+
+impl Awake {
+    /// Draws a position back to the anchor: softly, so that nothing happens near it and no vertex goes beyond.
+    #[inline]
+    pub fn hold(&self, x: Vec3A, held: f32) -> Vec3A {
+        let most = self.activity * (self.leash + held * self.radius);
+        if !(most > 0.0) {
+            return self.anchor;
+        }
+        let away = x - self.anchor;
+        let share = away.length_squared() / (most * most);
+        self.anchor + away / (1.0 + share * share).sqrt().sqrt()
+    }
+}
+
+/// One Jacobi step of every awake vertex with steps left, written to `moved`.
+pub(super) fn step(
+    shape: &Stencil,
+    awake: &[Awake],
+    pulls: &[Vec3A],
+    levels: &[Level],
+    positions: &[Vec3A],
+    omega: f32,
+    number: u32,
+    moved: &mut [Vec3A],
+) {
+    moved.par_iter_mut().with_min_len(TASK).enumerate().for_each(|(i, moved)| {
+        let vertex = &awake[i];
+        let x = positions[vertex.vertex as usize];
+        if number >= vertex.relaxations {
+            *moved = x;
+            return;
+        }
+        let mean =
+            shape.of(vertex.vertex as usize).fold(pulls[i], |sum, (k, w)| sum + positions[k as usize] * w);
+        let normal = levels[i].gradient.normalize_or_zero();
+        let step = (mean - x) * (omega * vertex.activity);
+        *moved = vertex.hold(x + step - normal * step.dot(normal), levels[i].held);
+    });
+}

@@ -1,0 +1,407 @@
+//! One frame of the robust scheme.
+
+use super::Settings;
+use super::follow::Followers;
+use super::level::{Bearing, Level};
+use super::model::Model;
+use super::pose::{Posed, marked, smoothstep};
+use super::untangle::{Scratch, Untangler};
+use super::{ray, relax, start};
+use crate::character::Character;
+use crate::field::Field;
+use crate::geom::{Adjacency, SelfContact};
+use crate::parts::Parts;
+use crate::skinning::Surface;
+use crate::tracking::VertexReport;
+use glam::{Affine3A, Mat3A, Vec3, Vec3A};
+use rayon::prelude::*;
+
+/// Vertices handled by a thread at a time.
+pub(super) const TASK: usize = 256;
+/// Weight of joints that move against the own part from which on a vertex is fully awake.
+const FOREIGN_WEIGHT: f32 = 0.05;
+/// Level at the start, in radii, from which on a vertex is fully awake.
+const OFF_LEVEL: f32 = 0.03;
+/// Rings that wake with a vertex, and what is left of its activity on each.
+const WAKING_RINGS: usize = 6;
+const WAKING_SHARE: f32 = 0.75;
+/// Activity below which a vertex sleeps.
+const ASLEEP: f32 = 0.02;
+/// In radii: with the last frame's positions to start from, only vertices farther from their level are searched
+/// by rays.
+const LOST: f32 = 0.25;
+
+/// A character made ready to be tracked. Immutable; may be shared between threads.
+pub struct Tracker {
+    model: Model,
+    followers: Followers,
+    untangler: Untangler,
+    contact: SelfContact,
+}
+
+impl std::fmt::Debug for Tracker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tracker").field("vertices", &self.model.rest.len()).finish_non_exhaustive()
+    }
+}
+
+/// What a running animation hands from frame to frame: where tracking left each vertex, seen from where skinning
+/// takes it. Empty before the first frame.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    offsets: Vec<Vec3A>,
+}
+
+/// An awake vertex.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Awake {
+    pub vertex: u32,
+    /// 0 to 1: share of every step it takes.
+    pub activity: f32,
+    /// Where the leash is tied.
+    pub anchor: Vec3A,
+    /// Metres.
+    pub leash: f32,
+    /// Of its part in this pose, metres.
+    pub radius: f32,
+    pub relaxations: u32,
+    pub bearing: Bearing,
+}
+
+/// Scratch of [`Tracker::track`], and its results.
+#[derive(Clone, Debug, Default)]
+pub struct Workspace {
+    /// One per vertex of the surface, world.
+    pub positions: Vec<Vec3A>,
+    /// One per vertex of the surface.
+    pub reports: Vec<VertexReport>,
+    /// Per vertex: cosine between the gradients of the two parts in contact; 1 where there is none.
+    pub cosines: Vec<f32>,
+    /// New pairs of triangles that crossed before the last stage, and after it.
+    pub pairs: [usize; 2],
+    /// Rounds of the last stage.
+    pub untangling: u32,
+    /// Milliseconds of each stage, in order.
+    pub stages: Vec<(&'static str, f64)>,
+    skinned: Vec<(Vec3A, Mat3A)>,
+    rest: Vec<Vec3A>,
+    iso: Vec<f32>,
+    near: Vec<u64>,
+    rays: Vec<(Vec3A, u32, u32, f32)>,
+    activity: Vec<f32>,
+    woken: Vec<f32>,
+    awake: Vec<Awake>,
+    awake_near: Vec<u64>,
+    pulls: Vec<Vec3A>,
+    levels: Vec<Level>,
+    moved: Vec<Vec3A>,
+    untangle: Scratch,
+    contact: Option<SelfContact>,
+}
+
+impl Workspace {
+    fn lap(&mut self, stage: &'static str, clock: &mut std::time::Instant) {
+        let now = std::time::Instant::now();
+        self.stages.push((stage, (now - *clock).as_secs_f64() * 1e3));
+        *clock = now;
+    }
+}
+
+impl Tracker {
+    /// Prepares a character's surface with its parts.
+    pub fn new(character: &Character, surface: &Surface, parts: &Parts, settings: Settings) -> Self {
+        let model = Model::new(character, surface, parts, settings);
+        let mut contact = SelfContact::new(&surface.mesh.positions, &surface.mesh.triangles);
+        let at_rest = contact.find(&surface.mesh.positions).pairs;
+        let triangles_of_vertex = Adjacency::new(&surface.mesh).triangles_of_vertex;
+        let followers = Followers::new(&model);
+        Self { followers, untangler: Untangler { triangles_of_vertex, at_rest }, contact, model }
+    }
+
+    /// Number of vertices of the surface.
+    pub fn len(&self) -> usize {
+        self.model.rest.len()
+    }
+
+    /// Whether there is no vertex.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Vertices that have a part and lie outside every field; they stay where skinning takes them.
+    pub fn outside(&self) -> usize {
+        self.model.outside
+    }
+
+    /// Tracks the surface in one pose. `posed_from_bind` has one entry per skeleton joint, `rest` one position per vertex
+    /// of the surface in bind space (its own, or morphed). With a `state` the search starts from the frame before and
+    /// is shorter; the result then depends on that frame.
+    ///
+    /// Results are in the workspace. They are finite, and the same bits for any number of threads.
+    pub fn track(
+        &self,
+        posed_from_bind: &[Affine3A],
+        rest: &[Vec3],
+        state: Option<&mut State>,
+        workspace: &mut Workspace,
+    ) {
+        let w = workspace;
+        let mut clock = std::time::Instant::now();
+        w.stages.clear();
+        let posed = Posed::new(&self.model, posed_from_bind);
+        let coherent = state.as_ref().is_some_and(|s| s.offsets.len() == self.len());
+        self.start(&posed, rest, state.as_deref().filter(|_| coherent), w);
+        w.lap("start", &mut clock);
+        self.take_out(&posed, coherent, w);
+        w.lap("ray", &mut clock);
+        self.wake(&posed, w);
+        w.lap("wake", &mut clock);
+        self.relax_and_project(&posed, coherent, w);
+        w.lap("track", &mut clock);
+        let contact = w.contact.get_or_insert_with(|| self.contact.clone());
+        let awake = w.awake.iter().map(|a| a.vertex);
+        let untangled =
+            self.untangler.untangle(&self.model, contact, awake, &mut w.positions, &mut w.untangle);
+        w.pairs = [untangled.pairs_before, untangled.pairs_after];
+        w.untangling = untangled.rounds;
+        w.lap("untangle", &mut clock);
+        let (skinned, positions) = (&w.skinned, &mut w.positions);
+        self.followers.carry(positions, |v| skinned[v].0);
+        self.finish(w);
+        if let Some(state) = state {
+            state.offsets.clear();
+            let offset = |(x, s): (&Vec3A, &(Vec3A, Mat3A))| s.1.inverse() * (*x - s.0);
+            state.offsets.extend(w.positions.iter().zip(&w.skinned).map(offset));
+        }
+        w.lap("follow", &mut clock);
+    }
+
+    /// Skinned positions and motions, the values at rest, and the positions to start from.
+    fn start(&self, posed: &Posed, rest: &[Vec3], state: Option<&State>, w: &mut Workspace) {
+        let model = &self.model;
+        w.rest.clear();
+        if rest.len() == self.len() {
+            w.rest.extend(rest.iter().map(|&p| Vec3A::from(p)));
+        } else {
+            w.rest.extend_from_slice(&model.rest);
+        }
+        let rest = &w.rest;
+        let moved = |v: usize| rest[v] != model.rest[v];
+        let iso = |v: usize| {
+            if !moved(v) || model.iso[v] == 0.0 {
+                return model.iso[v];
+            }
+            let value = |field: &crate::field::Grid| field.sample(rest[v].into()).value;
+            model.fields.iter().map(value).fold(0.0f32, f32::max)
+        };
+        (0..self.len()).into_par_iter().with_min_len(TASK).map(iso).collect_into_vec(&mut w.iso);
+        let bends = start::bends(posed);
+        let skinned = |v: usize| start::start(posed, &bends, v, rest[v], model.settings.sharpening);
+        (0..self.len()).into_par_iter().with_min_len(TASK).map(skinned).collect_into_vec(&mut w.skinned);
+        w.positions.clear();
+        match state {
+            Some(state) => {
+                let from = |(s, &offset): (&(Vec3A, Mat3A), &Vec3A)| s.0 + s.1 * offset;
+                w.positions.extend(w.skinned.iter().zip(&state.offsets).map(from));
+            }
+            None => w.positions.extend(w.skinned.iter().map(|s| s.0)),
+        }
+    }
+
+    /// Rays: skin inside other limbs goes back to its own side. Also finds the parts that reach each vertex and how
+    /// far it is off its level.
+    fn take_out(&self, posed: &Posed, coherent: bool, w: &mut Workspace) {
+        let model = &self.model;
+        let words = model.bones.len().div_ceil(64).max(1);
+        w.near.clear();
+        w.near.resize(words * model.tracked.len(), 0);
+        w.rays.clear();
+        w.rays.resize(model.tracked.len(), (Vec3A::ZERO, u32::MAX, 0, 0.0));
+        let (positions, skinned, iso) = (&w.positions, &w.skinned, &w.iso);
+        let search = |i: usize, near: &mut [u64]| {
+            let v = model.tracked[i] as usize;
+            let own = &posed.parts[model.part[v] as usize];
+            let x = positions[v];
+            posed.reachable(x, own.radius, near);
+            let foreign: f32 = model
+                .influences_of(v)
+                .iter()
+                .filter(|(joint, _)| posed.group_of_joint[*joint as usize] != own.group)
+                .map(|influence| influence.1)
+                .sum();
+            if foreign == 0.0 && marked(near).all(|k| posed.parts[k as usize].group == own.group) {
+                return (x, u32::MAX, 0, 0.0);
+            }
+            let mut bearing = Bearing { taken_from: u32::MAX, ..bearing(model, v, &skinned[v].1, iso[v]) };
+            let mut samples = 0;
+            let mut taken = (x, u32::MAX);
+            let lost = coherent && {
+                samples += 1;
+                posed.level(v, &bearing, x, near).h.abs() > LOST * own.radius
+            };
+            if !coherent || lost {
+                let from = if lost { skinned[v].0 } else { x };
+                taken = ray::take_out(posed, v, iso[v], from, near, &mut samples);
+            }
+            bearing.taken_from = taken.1;
+            posed.reachable(taken.0, 0.5 * own.radius, near);
+            let off = posed.level(v, &bearing, taken.0, near).h.abs() / (OFF_LEVEL * own.radius);
+            let hit = if taken.1 == u32::MAX { 0.0 } else { 1.0 };
+            let activity = smoothstep(off).max(hit).max((foreign / FOREIGN_WEIGHT).min(1.0));
+            (taken.0, taken.1, samples + 1, activity)
+        };
+        w.rays
+            .par_iter_mut()
+            .zip(w.near.par_chunks_mut(words))
+            .with_min_len(TASK)
+            .enumerate()
+            .for_each(|(i, (ray, near))| *ray = search(i, near));
+    }
+
+    /// Lists the vertices that take part: those off their level, and the skin around them less and less.
+    fn wake(&self, posed: &Posed, w: &mut Workspace) {
+        let model = &self.model;
+        w.activity.clear();
+        w.activity.resize(self.len(), 0.0);
+        for (&v, ray) in model.tracked.iter().zip(&w.rays) {
+            w.activity[v as usize] = ray.3;
+            w.positions[v as usize] = ray.0;
+        }
+        for _ in 0..WAKING_RINGS {
+            let before = &w.activity;
+            let spread = |v: usize| {
+                let around = model.mean.of(v).fold(0.0f32, |most, (k, _)| most.max(before[k as usize]));
+                before[v].max(WAKING_SHARE * around)
+            };
+            (0..self.len()).into_par_iter().with_min_len(4 * TASK).map(spread).collect_into_vec(&mut w.woken);
+            std::mem::swap(&mut w.activity, &mut w.woken);
+        }
+        let words = model.bones.len().div_ceil(64).max(1);
+        w.awake.clear();
+        w.awake_near.clear();
+        for (i, &v) in model.tracked.iter().enumerate() {
+            let (index, activity) = (v as usize, w.activity[v as usize]);
+            if activity < ASLEEP {
+                continue;
+            }
+            let part = model.part[index] as usize;
+            let bearing = bearing(model, index, &w.skinned[index].1, w.iso[index]);
+            w.awake.push(Awake {
+                vertex: v,
+                activity,
+                anchor: w.positions[index],
+                leash: model.settings.leash * model.bones[part].inner_radius,
+                radius: posed.parts[part].radius,
+                relaxations: model.bones[part].relaxations,
+                bearing: Bearing { taken_from: w.rays[i].1, ..bearing },
+            });
+            let near = i * words..(i + 1) * words;
+            if w.near[near.clone()].iter().all(|&word| word == 0) {
+                let mut here = vec![0; words];
+                posed.reachable(w.positions[index], 0.5 * posed.parts[part].radius, &mut here);
+                w.awake_near.extend(here);
+            } else {
+                w.awake_near.extend_from_slice(&w.near[near]);
+            }
+        }
+    }
+
+    fn relax_and_project(&self, posed: &Posed, coherent: bool, w: &mut Workspace) {
+        let model = &self.model;
+        let settings = &model.settings;
+        w.levels.clear();
+        w.levels.resize(w.awake.len(), Level::default());
+        w.moved.clear();
+        w.moved.resize(w.awake.len(), Vec3A::ZERO);
+        w.reports.clear();
+        w.reports.resize(self.len(), VertexReport::default());
+        for (&v, ray) in model.tracked.iter().zip(&w.rays) {
+            w.reports[v as usize].evaluations = ray.2;
+        }
+        let motions: Vec<Mat3A> = w.skinned.iter().map(|s| s.1).collect();
+        relax::pulls(&model.shape, &w.rest, &motions, &w.awake, &mut w.pulls);
+        let most = w.awake.iter().map(|a| a.relaxations).max().unwrap_or(0);
+        let rounds = if coherent { 1 } else { settings.rounds };
+        for _ in 0..rounds {
+            self.project(posed, w);
+            (0..most).for_each(|number| self.relax(number, w));
+        }
+        for _ in 0..LAST_ROUNDS {
+            self.project(posed, w);
+            (0..LAST_RELAXATIONS).for_each(|number| self.relax(number, w));
+        }
+        (0..LAST_PROJECTIONS).for_each(|_| self.project(posed, w));
+    }
+
+    fn project(&self, posed: &Posed, w: &mut Workspace) {
+        let words = self.model.bones.len().div_ceil(64).max(1);
+        let (awake, near, positions) = (&w.awake, &w.awake_near, &w.positions);
+        let counts: Vec<u32> = w
+            .moved
+            .par_iter_mut()
+            .zip(w.levels.par_iter_mut())
+            .with_min_len(TASK)
+            .enumerate()
+            .map(|(i, (moved, level))| {
+                let vertex = &awake[i];
+                let v = vertex.vertex as usize;
+                let near = &near[i * words..(i + 1) * words];
+                let (x, found, evaluations) = posed.project(v, &vertex.bearing, positions[v], near);
+                *moved = vertex.hold(x, found.held);
+                *level = found;
+                evaluations
+            })
+            .collect();
+        for ((vertex, &moved), evaluations) in w.awake.iter().zip(&w.moved).zip(counts) {
+            w.positions[vertex.vertex as usize] = moved;
+            let report = &mut w.reports[vertex.vertex as usize];
+            report.iterations += 1;
+            report.evaluations += evaluations;
+        }
+    }
+
+    fn relax(&self, number: u32, w: &mut Workspace) {
+        let omega = self.model.settings.relaxation;
+        relax::step(
+            &self.model.shape,
+            &w.awake,
+            &w.pulls,
+            &w.levels,
+            &w.positions,
+            omega,
+            number,
+            &mut w.moved,
+        );
+        for (vertex, &moved) in w.awake.iter().zip(&w.moved) {
+            w.positions[vertex.vertex as usize] = moved;
+        }
+    }
+
+    /// Puts what is not finite back to where skinning had it, and fills in the reports.
+    fn finish(&self, w: &mut Workspace) {
+        w.cosines.clear();
+        w.cosines.resize(self.len(), 1.0);
+        for (vertex, level) in w.awake.iter().zip(&w.levels) {
+            let v = vertex.vertex as usize;
+            w.reports[v].contact = level.held;
+            w.reports[v].iso_error = (level.value - vertex.bearing.iso).abs();
+            w.cosines[v] = if level.contact { level.cosine } else { 1.0 };
+        }
+        for (v, x) in w.positions.iter_mut().enumerate() {
+            let outside = self.model.part[v] != crate::parts::FOLLOWS && self.model.iso[v] <= 0.0;
+            if !x.is_finite() {
+                *x = if w.skinned[v].0.is_finite() { w.skinned[v].0 } else { self.model.rest[v] };
+            }
+            w.reports[v].fell_back = outside;
+        }
+    }
+}
+
+/// After the rounds: projections with a few relaxation steps between them, then projections alone.
+const LAST_ROUNDS: u32 = 2;
+const LAST_RELAXATIONS: u32 = 3;
+const LAST_PROJECTIONS: u32 = 3;
+
+fn bearing(model: &Model, v: usize, motion: &Mat3A, iso: f32) -> Bearing {
+    Bearing { normal: (*motion * model.normals[v]).normalize_or_zero(), taken_from: u32::MAX, iso }
+}
