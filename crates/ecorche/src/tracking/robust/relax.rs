@@ -32,7 +32,7 @@ impl Awake {
     #[inline]
     pub fn hold(&self, x: Vec3A, held: f32) -> Vec3A {
         let most = self.activity * (self.leash + held * self.radius);
-        if !(most > 0.0) {
+        if most <= 0.0 {
             return self.anchor;
         }
         let away = x - self.anchor;
