@@ -1,6 +1,7 @@
 //! Triangle surfaces and the questions asked of them. Knows nothing of characters.
 
 pub mod adjacency;
+pub mod burial;
 pub mod bvh;
 pub mod intersect;
 pub mod laplacian;
