@@ -1,9 +1,9 @@
 //! Every command and option, defined once: parsing, help, manual and completions come from here.
 
 use clap::{Args, Parser, Subcommand};
+use ecorche::deform::{Method, Settings, Tracking};
 use ecorche::output::raster::View;
 use ecorche::sampling::Sampling;
-use ecorche::skinning::Method;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
@@ -120,9 +120,13 @@ pub struct Bake {
     /// Which moments.
     #[command(flatten)]
     pub sampling: SamplingArguments,
-    /// Deformation: lbs (linear blend), dqs (dual quaternions), cor (centres of rotation)
-    #[arg(long, default_value = "lbs", value_name = "METHOD")]
+    /// Deformation: implicit (skin that touches skin), lbs (linear blend), dqs (dual quaternions), cor (centres
+    /// of rotation)
+    #[arg(long, default_value = "implicit", value_name = "METHOD")]
     pub method: Method,
+    /// The implicit method.
+    #[command(flatten)]
+    pub implicit: ImplicitArguments,
     /// Do not write the mesh that a .pc2 or .mdd sits on
     #[arg(long)]
     pub no_mesh: bool,
@@ -175,6 +179,25 @@ impl SamplingArguments {
     }
 }
 
+/// How the implicit method works.
+#[derive(Args)]
+pub struct ImplicitArguments {
+    /// How the implicit method places vertices: robust (any pose), or the schemes of the papers, 2012 and 2014, to
+    /// compare with
+    #[arg(long, default_value = "robust", value_name = "SCHEME")]
+    pub tracking: Tracking,
+    /// Let each frame start from the one before: faster, but a frame then depends on those before it
+    #[arg(long)]
+    pub coherent: bool,
+}
+
+impl ImplicitArguments {
+    /// As the library takes it.
+    pub fn settings(&self, method: Method) -> Settings {
+        Settings { method, tracking: self.tracking, coherent: self.coherent, ..Settings::default() }
+    }
+}
+
 /// Use of the disk cache.
 #[derive(Args)]
 pub struct CacheArguments {
@@ -188,8 +211,8 @@ pub struct CacheArguments {
 
 /// Show what this is: bake, draw and measure the built-in athlete.
 ///
-/// Leaves in FOLDER: a cache of every clip with the mesh it sits on, a contact sheet that compares the
-/// methods frame by frame, and the measurements as text, JSON and plot.
+/// Leaves in FOLDER: a cache of every clip with the mesh it sits on, a contact sheet that compares linear
+/// blending, dual quaternions and the implicit skin frame by frame, and the measurements as text, JSON and plot.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -202,6 +225,9 @@ pub struct Demo {
     /// The built-in character, with options
     #[arg(long, value_name = "NAME", default_value = "athlete")]
     pub sample: String,
+    /// Disk cache.
+    #[command(flatten)]
+    pub cache: CacheArguments,
 }
 
 /// Draw a character.
@@ -212,12 +238,13 @@ pub struct Demo {
 #[command(after_long_help = "\
 Examples:
   ecorche render hero.fbx -o hero.png
-  ecorche render hero.glb -o squat.png --clip squat --frame 24 --compare lbs,dqs
+  ecorche render hero.glb -o squat.png --clip squat --frame 24 --compare lbs,dqs,implicit
   ecorche render hero.glb -o run.png --clip run --frames 0-20 --animate
   ecorche render hero.glb -o knee.png --clip squat --frame 24 --focus LeftLeg --wire
   ecorche render hero.glb -o stretch.png --clip squat --frame 24 --show stretch
 
-Quantities for --show: stretch, depth, crossing, part, weight:JOINT")]
+Quantities for --show: stretch, depth, crossing, part, weight:JOINT; and with the method implicit iso-error, contact,
+beta, vertex-state, gradient-angle, evaluations")]
 pub struct Render {
     /// The character.
     #[command(flatten)]
@@ -231,9 +258,12 @@ pub struct Render {
     /// One frame, counted from 0 at the clip's start
     #[arg(long, value_name = "N", conflicts_with = "frames")]
     pub frame: Option<usize>,
-    /// Deformation: lbs, dqs or cor
-    #[arg(long, default_value = "lbs", value_name = "METHOD")]
+    /// Deformation: implicit, lbs, dqs or cor
+    #[arg(long, default_value = "implicit", value_name = "METHOD")]
     pub method: Method,
+    /// The implicit method.
+    #[command(flatten)]
+    pub implicit: ImplicitArguments,
     /// Several methods side by side
     #[arg(long, value_name = "METHODS", value_delimiter = ',', conflicts_with = "method")]
     pub compare: Vec<Method>,
@@ -272,8 +302,9 @@ pub struct Render {
 #[command(after_long_help = "\
 Examples:
   ecorche measure hero.fbx --clip squat
-  ecorche measure hero.fbx --clip all --methods dqs --json hero.json --plot pairs.png
-  ecorche measure hero.fbx --methods dqs --fail-above pairs=20,stretch_max=3")]
+  ecorche measure hero.fbx --clip all --methods dqs,implicit --json hero.json --plot pairs.png
+  ecorche measure hero.fbx --methods implicit --fail-above pairs=20,stretch_max=3
+  ecorche measure hero.fbx --methods implicit --tracking 2014")]
 pub struct Measure {
     /// The character.
     #[command(flatten)]
@@ -282,8 +313,11 @@ pub struct Measure {
     #[command(flatten)]
     pub sampling: SamplingArguments,
     /// Methods to measure
-    #[arg(long, value_name = "METHODS", value_delimiter = ',', default_value = "lbs,dqs,cor")]
+    #[arg(long, value_name = "METHODS", value_delimiter = ',', default_value = "lbs,dqs,implicit")]
     pub methods: Vec<Method>,
+    /// The implicit method.
+    #[command(flatten)]
+    pub implicit: ImplicitArguments,
     /// Write every figure of every frame as JSON to OUT, or to standard output
     #[arg(long, value_name = "OUT", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<PathBuf>,

@@ -48,6 +48,25 @@ fn bake_prints_the_files_it_made_and_nothing_else_on_standard_output() {
 }
 
 #[test]
+fn the_implicit_skin_is_baked_by_default_by_any_scheme_and_from_the_cache_alike() {
+    let folder = folder();
+    let bake = |out: &str, more: &[&str]| {
+        let frame = ["bake", "sample:cylinder", "-o", out, "--frames", "20", "--no-mesh", "-q"];
+        let output = ecorche(&[&frame, more].concat(), folder.path());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        std::fs::read(folder.path().join(out)).unwrap()
+    };
+    let default = bake("default.pc2", &[]);
+    assert!(std::fs::read_dir(folder.path().join("cache")).unwrap().count() > 0);
+    assert!(default == bake("cached.pc2", &["--method", "implicit", "--tracking", "robust"]));
+    assert!(default == bake("anew.pc2", &["--no-cache"]));
+    let others = ["dqs", "lbs"].map(|method| bake("other.pc2", &["--method", method]));
+    let papers = ["2012", "2014"].map(|scheme| bake("paper.pc2", &["--tracking", scheme]));
+    assert!(others.iter().chain(&papers).all(|other| *other != default));
+    bake("coherent.pc2", &["--coherent"]);
+}
+
+#[test]
 fn all_clips_go_to_files_named_after_them() {
     let folder = folder();
     let arguments =
@@ -63,7 +82,7 @@ fn all_clips_go_to_files_named_after_them() {
 fn mistakes_get_exit_code_two_and_a_message_that_helps() {
     let folder = folder();
     std::fs::write(folder.path().join("broken.glb"), b"glTF but not really").unwrap();
-    let cases: [(&[&str], &str); 9] = [
+    let cases: [(&[&str], &str); 12] = [
         (&["info", "missing.glb"], "missing.glb"),
         (&["info", "notes.txt"], ".glb"),
         (&["info", "broken.glb"], "broken.glb"),
@@ -73,6 +92,12 @@ fn mistakes_get_exit_code_two_and_a_message_that_helps() {
         (&["bake", "sample:cylinder", "-o", "out.pc2", "--clip", "dance"], "bend"),
         (&["bake", "sample:cylinder", "-o", "out.pc2", "--frames", "0-99999"], "99999"),
         (&["measure", "sample:cylinder", "--fail-above", "beauty=1"], "pairs"),
+        (&["bake", "sample:cylinder", "-o", "out.pc2", "--method", "melt"], "implicit"),
+        (&["bake", "sample:cylinder", "-o", "out.pc2", "--tracking", "2013"], "robust, 2012, 2014"),
+        (
+            &["render", "sample:cylinder", "-o", "out.png", "--method", "dqs", "--show", "contact"],
+            "--method implicit",
+        ),
     ];
     for (arguments, remedy) in cases {
         let output = ecorche(arguments, folder.path());
@@ -123,6 +148,10 @@ fn render_draws_a_png_and_a_comparison() {
     let arguments = "render sample:cylinder -o out.png --clip bend --frames 0-9 --panels 2 --compare lbs,dqs \
                      --size 80x80 --show stretch --wire";
     let output = ecorche(&arguments.split_whitespace().collect::<Vec<_>>(), folder.path());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let tracked =
+        "render sample:cylinder -o state.png --clip bend --frame 20 --show vertex-state --size 80x80";
+    let output = ecorche(&tracked.split_whitespace().collect::<Vec<_>>(), folder.path());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert_eq!(&std::fs::read(folder.path().join("out.png")).unwrap()[1..4], b"PNG");
 }

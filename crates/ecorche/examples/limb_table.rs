@@ -32,8 +32,10 @@ fn main() {
         "method", "volume change %", "pairs", "penetration"
     );
     let composition = |name: &str| Composition::new(by_name(name).expect("a known operator"));
-    let late =
-        || Composition { operator: Box::new(Contact::default()), controller: Controller::LATE_CONTACT };
+    let late = || Composition {
+        operator: std::sync::Arc::new(Contact::default()),
+        controller: Controller::LATE_CONTACT,
+    };
     let bulge = || {
         let controller = Bulge::default().default_controller();
         Composition { controller, ..Composition::tabulated(&Bulge::default()) }

@@ -1,7 +1,7 @@
 //! A clip, frame by frame, into a cache.
 
 use crate::character::Pose;
-use crate::deform::{Body, Workspace};
+use crate::deform::{Body, State, Workspace};
 use crate::output::{self, Shot, WriteError};
 use crate::sampling::Plan;
 use std::ops::ControlFlow;
@@ -46,12 +46,12 @@ pub fn bake(
         frame_count: plan.len(),
     };
     let mut writer = output::create(path, &shot)?;
-    let mut workspace = Workspace::default();
+    let (mut state, mut workspace) = (State::default(), Workspace::default());
     let mut pose = Pose::rest(character);
     let mut baked = Baked::default();
     for frame_number in plan.frames.clone() {
         plan.sample(frame_number, &mut pose);
-        let frame = body.deform(&pose, plan.time(frame_number), &mut workspace);
+        let frame = body.deform_next(&pose, plan.time(frame_number), &mut state, &mut workspace);
         writer.write_frame(&frame)?;
         baked.fell_back += frame.report.fell_back;
         baked.frames += 1;

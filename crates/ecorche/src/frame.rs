@@ -28,4 +28,23 @@ pub struct FrameMesh {
 pub struct FrameReport {
     /// Vertices that could not be deformed as asked and fell back to a simpler position.
     pub fell_back: usize,
+    /// What tracking did; `None` for methods without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tracking: Option<TrackingReport>,
+}
+
+/// What tracking did in one frame. Vertices are those of the welded surface.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TrackingReport {
+    /// Vertices of the surface.
+    pub vertices: usize,
+    /// Vertices that took part; the others are where skinning took them.
+    pub tracked: usize,
+    /// Vertices in contact.
+    pub contacts: usize,
+    /// Samples taken of the fields.
+    pub evaluations: usize,
+    /// Pairs of triangles that cross and did not at rest, before they were untangled and after; zero for schemes
+    /// that do not untangle.
+    pub pairs: [usize; 2],
 }

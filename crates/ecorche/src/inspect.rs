@@ -1,20 +1,32 @@
 //! Named numbers per vertex, from any stage, to be looked at.
 
 use crate::character::{Character, Pose};
+use crate::deform::Quantities;
 use crate::frame::Frame;
 use crate::geom::Adjacency;
 use crate::measure::{FrameInput, Judge};
 use crate::output::ColourMap;
 use crate::skinning::Surface;
+use crate::tracking::VertexReport;
 
 /// The quantities there are, with what they show.
-pub const QUANTITIES: [(&str, &str); 5] = [
+pub const QUANTITIES: [(&str, &str); 11] = [
     ("stretch", "mean length of the edges around a vertex over rest"),
     ("depth", "depth of vertices inside another part of the skin"),
     ("crossing", "triangles that meet others, and did not at rest"),
     ("part", "the bone whose part a vertex belongs to"),
     ("weight:JOINT", "weight of a joint"),
+    ("iso-error", "how far a vertex is from the field value it had at rest; method implicit"),
+    ("contact", "vertices held by a contact; method implicit"),
+    ("beta", "how much of a vertex the contact holds, spread around it; method implicit"),
+    ("vertex-state", "0 asleep, 1 free, 2 in contact, 3 fell back; method implicit"),
+    ("gradient-angle", "angle between the gradients of two parts in contact; method implicit"),
+    ("evaluations", "samples of the fields a vertex took; method implicit"),
 ];
+
+/// Those that tracking leaves behind.
+const OF_TRACKING: [&str; 6] =
+    ["iso-error", "contact", "beta", "vertex-state", "gradient-angle", "evaluations"];
 
 /// Values of a named quantity, one list per mesh, one value per file vertex.
 #[derive(Clone, Debug)]
@@ -43,6 +55,9 @@ pub enum QuantityError {
     /// Nothing to show it on.
     #[error("{0}: the character has no skinned mesh to show it on")]
     NotSkinned(String),
+    /// The method does not track.
+    #[error("{0}: only tracking tells; show it with --method implicit")]
+    NotTracked(String),
     /// The surface cannot be judged.
     #[error(transparent)]
     Judge(#[from] crate::measure::JudgeError),
@@ -76,8 +91,18 @@ impl<'a> Inspector<'a> {
         Ok(Self { character, surface, adjacency, judge, name: name.to_owned(), joint })
     }
 
-    /// The quantity's values on `frame`, which shows `pose`.
-    pub fn inspect(&self, frame: &Frame, pose: &Pose) -> Result<Quantity, QuantityError> {
+    /// The quantity's values on `frame`, which shows `pose`. `tracked` is what its deformation left in the
+    /// workspace ([`Workspace::quantities`](crate::deform::Workspace::quantities)).
+    pub fn inspect(
+        &self,
+        frame: &Frame,
+        pose: &Pose,
+        tracked: &Quantities,
+    ) -> Result<Quantity, QuantityError> {
+        let of_tracking = OF_TRACKING.contains(&self.name.as_str());
+        if of_tracking && tracked.reports.len() != self.surface.mesh.positions.len() {
+            return Err(QuantityError::NotTracked(self.name.clone()));
+        }
         let (unit, range, map, values) = match (self.name.as_str(), self.joint) {
             (_, Some(joint)) => ("", [0.0, 1.0], ColourMap::Sequential, self.weights(joint)),
             ("stretch", _) => ("× rest", [0.5, 1.5], ColourMap::Diverging, self.stretch(frame)),
@@ -88,6 +113,7 @@ impl<'a> Inspector<'a> {
                 let spread = |part: u32| ((part * 7) % (last as u32 + 1)) as f32;
                 ("", [0.0, last], ColourMap::Sequential, parts.iter().map(|&p| spread(p)).collect())
             }
+            (name, _) if of_tracking => of_tracking_values(name, tracked),
             (name, _) => {
                 let values = self.crossings(frame, pose, name == "depth")?;
                 let deepest = values.iter().fold(0.0f32, |a, &b| a.max(b)).max(1e-3);
@@ -145,5 +171,67 @@ impl<'a> Inspector<'a> {
             }
         }
         Ok(values)
+    }
+}
+
+/// Unit, range, colours and values of one of [`OF_TRACKING`], per vertex of the surface.
+fn of_tracking_values(name: &str, tracked: &Quantities) -> (&'static str, [f32; 2], ColourMap, Vec<f32>) {
+    let reports = &tracked.reports;
+    let of_reports = |value: fn(&VertexReport) -> f32| reports.iter().map(value).collect::<Vec<f32>>();
+    let sequential = |unit, most: f32, values| (unit, [0.0, most], ColourMap::Sequential, values);
+    match name {
+        "iso-error" => sequential("", 0.1, of_reports(|r| r.iso_error)),
+        "contact" => sequential("", 1.0, of_reports(|r| f32::from(r.contact > 0.0))),
+        "beta" => sequential("", 1.0, of_reports(|r| r.contact)),
+        "vertex-state" => {
+            let number = |v| f32::from(tracked.state(v) as u8);
+            sequential("", 3.0, (0..reports.len()).map(number).collect())
+        }
+        "gradient-angle" => {
+            let degrees = |&cosine: &f32| cosine.clamp(-1.0, 1.0).acos().to_degrees();
+            sequential("degrees", 180.0, tracked.cosines.iter().map(degrees).collect())
+        }
+        _ => {
+            let values = of_reports(|r| r.evaluations as f32);
+            let most = values.iter().fold(1.0f32, |a, &b| a.max(b));
+            sequential("", most, values)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deform::{Body, Method, Workspace};
+    use std::sync::Arc;
+
+    #[test]
+    fn every_quantity_of_a_tracked_frame_has_a_value_per_vertex_within_its_range() {
+        let character = Arc::new(crate::samples::build("cylinder").unwrap());
+        let body = Body::bind(character.clone(), Method::Implicit, None);
+        let mut pose = Pose::rest(&character);
+        let clip = &character.clips[0];
+        clip.sample(0.5 * (clip.start + clip.end), &mut pose);
+        let mut workspace = Workspace::default();
+        let frame = body.deform(&pose, 0.0, &mut workspace);
+        for name in OF_TRACKING {
+            let inspector = Inspector::new(&character, name).unwrap();
+            let quantity = inspector.inspect(&frame, &pose, workspace.quantities()).unwrap();
+            let values = &quantity.values[0];
+            assert_eq!(values.len(), character.meshes[0].positions.len());
+            assert!(values.iter().all(|v| (0.0..=quantity.range[1].max(1.0)).contains(v)), "{name}");
+            assert!(values.iter().any(|&v| v > 0.0), "{name} shows nothing on a deep bend");
+        }
+    }
+
+    #[test]
+    fn without_tracking_they_say_what_they_need() {
+        let character = Arc::new(crate::samples::build("cylinder").unwrap());
+        let body = Body::bind(character.clone(), Method::DualQuaternion, None);
+        let mut workspace = Workspace::default();
+        let (frame, pose) = (body.rest(&mut workspace), Pose::rest(&character));
+        let inspector = Inspector::new(&character, "contact").unwrap();
+        let error = inspector.inspect(&frame, &pose, workspace.quantities()).unwrap_err();
+        assert!(error.to_string().contains("--method implicit"), "{error}");
     }
 }

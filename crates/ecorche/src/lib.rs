@@ -16,11 +16,11 @@
 //! [`deform::Body::bind`] makes it ready for a method; [`deform::Body::deform`] moves it into a pose. The
 //! result has the file's vertices in the file's order.
 //! ```
-//! use ecorche::{character::Pose, deform::{Body, Workspace}, skinning::Method};
+//! use ecorche::{character::Pose, deform::{Body, Method, Workspace}};
 //! use std::sync::Arc;
 //!
 //! let character = Arc::new(ecorche::samples::build("cylinder")?);
-//! let body = Body::bind(character.clone(), Method::DualQuaternion, None);
+//! let body = Body::bind(character.clone(), Method::Implicit, None);
 //! let mut pose = Pose::rest(&character);
 //! let clip = &character.clips[0];
 //! clip.sample(clip.end, &mut pose);
@@ -32,7 +32,7 @@
 //! A [`sampling::Plan`] says which frames; [`bake::bake`] writes them to a cache that other programs read.
 //! Nothing appears under its final name before it is complete.
 //! ```
-//! # use ecorche::{bake::bake, deform::Body, sampling::{Plan, Sampling}, skinning::Method};
+//! # use ecorche::{bake::bake, deform::{Body, Method}, sampling::{Plan, Sampling}};
 //! # use std::{ops::ControlFlow, sync::Arc};
 //! # let character = Arc::new(ecorche::samples::build("cylinder")?);
 //! # let body = Body::bind(character.clone(), Method::DualQuaternion, None);
@@ -45,7 +45,7 @@
 //! ```
 //! How good is it? [`measure`] counts triangles that pass through each other, volume, stretch, popping.
 //! ```
-//! # use ecorche::{deform::Body, sampling::{Plan, Sampling}, skinning::{Method, Surface}};
+//! # use ecorche::{deform::{Body, Method}, sampling::{Plan, Sampling}, skinning::Surface};
 //! # use std::sync::Arc;
 //! use ecorche::measure::{Judge, judge_clip};
 //! # let character = Arc::new(ecorche::samples::build("cylinder")?);
@@ -62,9 +62,11 @@
 //! ```
 //! [`portrait`] draws it, [`inspect`] gives numbers per vertex to look at.
 //!
-//! # What it does not do
-//! The methods here are geometric: each vertex goes where its joints take it, and none knows that skin
-//! can touch skin. Deep bends pass through themselves; the measurements say by how much.
+//! # How the implicit method works
+//! The skin is cut into [`parts`], each of which a scalar [`field`] stands for: 0.5 on the surface, above inside.
+//! The fields move with their joints, and [`tracking`] brings every vertex to the value it had at rest, on its
+//! own side of whatever it meets. The other methods take each vertex where its joints say and do not know
+//! that skin can touch skin; the measurements say what that costs.
 
 pub mod bake;
 pub mod cache;

@@ -1,7 +1,7 @@
 //! Pictures of a character: one camera for all frames and methods shown together.
 
 use crate::character::{Character, Pose};
-use crate::deform::{Body, Workspace};
+use crate::deform::{Body, State, Workspace};
 use crate::frame::Frame;
 use crate::inspect::{Inspector, Quantity, QuantityError};
 use crate::output::Picture;
@@ -115,21 +115,41 @@ impl<'a> Portrait<'a> {
     }
 }
 
-/// A frame under one method, with its pose.
+/// A frame under one method, with its pose and the quantity to show on it.
 struct Shown {
     frame: Frame,
     pose: Pose,
+    quantity: Option<Quantity>,
 }
 
 /// Deforms the listed frames of `plan` under every body, which are of one character. Outer list: frames.
-fn deform_all(bodies: &[Body], plan: &Plan, frames: &[usize]) -> Vec<Vec<Shown>> {
+///
+/// A coherent body runs through the frames between the first and the last of them too.
+fn deform_all(
+    bodies: &[Body],
+    plan: &Plan,
+    frames: &[usize],
+    inspector: Option<&Inspector>,
+) -> Result<Vec<Vec<Shown>>, QuantityError> {
     let mut workspace = Workspace::default();
-    let mut show = |body: &Body, number: usize| {
+    let mut shown: Vec<Vec<Shown>> = frames.iter().map(|_| Vec::new()).collect();
+    for body in bodies {
+        let mut state = State::default();
         let mut pose = Pose::rest(body.character());
-        plan.sample(number, &mut pose);
-        Shown { frame: body.deform(&pose, plan.time(number), &mut workspace), pose }
-    };
-    frames.iter().map(|&number| bodies.iter().map(|body| show(body, number)).collect()).collect()
+        let mut next = *plan.frames.start();
+        for (row, &number) in shown.iter_mut().zip(frames) {
+            let first = if body.settings().coherent { next.min(number) } else { number };
+            let mut frame = Frame::default();
+            for number in first..=number {
+                plan.sample(number, &mut pose);
+                frame = body.deform_next(&pose, plan.time(number), &mut state, &mut workspace);
+            }
+            next = number + 1;
+            let inspected = inspector.map(|i| i.inspect(&frame, &pose, workspace.quantities()));
+            row.push(Shown { frame, pose: pose.clone(), quantity: inspected.transpose()? });
+        }
+    }
+    Ok(shown)
 }
 
 /// Draws the listed frames under every body: `pictures[frame][body]`, all with one camera, and the legend
@@ -144,28 +164,24 @@ pub fn draw_frames(
 ) -> Result<(Vec<Vec<Picture>>, Option<Legend>), QuantityError> {
     let Some(character) = bodies.first().map(Body::character) else { return Ok((Vec::new(), None)) };
     let inspector = show.map(|name| Inspector::new(character, name)).transpose()?;
-    let shown = deform_all(bodies, plan, frames);
-    let mut quantities = Vec::new();
-    if let Some(inspector) = &inspector {
-        for s in shown.iter().flatten() {
-            quantities.push(inspector.inspect(&s.frame, &s.pose)?);
-        }
-        // One scale for all panels, or colours could not be compared.
-        let high = quantities.iter().map(|q| q.range[1]).fold(f32::MIN, f32::max);
-        quantities.iter_mut().for_each(|q| q.range[1] = high);
-    }
+    let mut shown = deform_all(bodies, plan, frames, inspector.as_ref())?;
+    // One scale for all panels, or colours could not be compared.
+    let quantities = || shown.iter().flatten().filter_map(|s| s.quantity.as_ref());
+    let high = quantities().map(|q| q.range[1]).fold(f32::MIN, f32::max);
+    shown.iter_mut().flatten().filter_map(|s| s.quantity.as_mut()).for_each(|q| q.range[1] = high);
     let all: Vec<(&Frame, &Pose)> = shown.iter().flatten().map(|s| (&s.frame, &s.pose)).collect();
     let portrait = Portrait::new(character, look, &all);
     let mut pictures = Vec::new();
-    for (i, row) in shown.iter().enumerate() {
+    for row in &shown {
         let mut drawn = Vec::new();
-        for (k, s) in row.iter().enumerate() {
-            drawn.push(portrait.draw(&s.frame, &s.pose, quantities.get(i * bodies.len() + k)));
+        for s in row {
+            drawn.push(portrait.draw(&s.frame, &s.pose, s.quantity.as_ref()));
             progress();
         }
         pictures.push(drawn);
     }
-    Ok((pictures, quantities.first().map(legend)))
+    let first = shown.iter().flatten().find_map(|s| s.quantity.as_ref());
+    Ok((pictures, first.map(legend)))
 }
 
 /// The legend of a quantity.

@@ -2,11 +2,11 @@
 
 use ecorche::bake::{BakeError, bake};
 use ecorche::character::{Character, Pose, World, read};
+use ecorche::deform::Method;
 use ecorche::deform::{Body, Workspace};
 use ecorche::output::pc2::Pc2;
 use ecorche::samples;
 use ecorche::sampling::{Plan, Sampling};
-use ecorche::skinning::Method;
 use glam::Vec3;
 use std::ops::ControlFlow;
 use std::path::Path;

@@ -3,9 +3,9 @@
 use ecorche::character::check::check;
 use ecorche::character::raw::{RawCharacter, RawMesh, RawMorph, RawNode, RawSkin};
 use ecorche::character::{Character, Pose};
+use ecorche::deform::Method;
 use ecorche::deform::{Body, Workspace};
 use ecorche::math::Transform;
-use ecorche::skinning::Method;
 use glam::{Mat4, Quat, Vec3};
 use std::path::Path;
 use std::sync::Arc;

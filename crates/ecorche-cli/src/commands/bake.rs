@@ -1,5 +1,6 @@
 //! `ecorche bake`: the deformed animation as a cache.
 
+use super::bind;
 use crate::arguments::Bake;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
@@ -22,7 +23,7 @@ pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
     let sampling = arguments.sampling.resolve();
     let plans = clips.iter().map(|clip| Plan::new(*clip, &sampling)).collect::<Result<Vec<_>, _>>()?;
     let cache = source::user_cache(&arguments.cache);
-    let body = Body::bind(character.clone(), arguments.method, cache.as_ref());
+    let body = bind(&character, arguments.implicit.settings(arguments.method), cache.as_ref(), console);
     // A second interrupt while this one is being honoured is not an error.
     let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
 
@@ -56,7 +57,7 @@ pub fn bake_one(body: &Body, plan: &Plan, path: &Path, name: &str, console: &Con
     })?;
     if baked.fell_back > 0 {
         console.warn(&format!(
-            "{name}: {} vertex positions could not be computed and keep a simpler one",
+            "{name}: {} vertex positions over all frames fell back to a simpler method",
             baked.fell_back
         ));
     }

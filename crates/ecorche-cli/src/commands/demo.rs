@@ -3,17 +3,20 @@
 use super::bake::bake_one;
 use super::measure::{as_json, describe, measure, plot};
 use super::render::{on_one_sheet, spread};
-use super::{write_json, write_png};
+use super::{bind, write_json, write_png};
 use crate::arguments::Demo;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
-use ecorche::deform::{Body, Workspace};
+use ecorche::deform::{Method, Workspace};
 use ecorche::measure::Judge;
 use ecorche::output::{file, obj};
 use ecorche::portrait::{Look, draw_frames};
 use ecorche::sampling::{Plan, Sampling};
-use ecorche::skinning::{Method, Surface};
+use ecorche::skinning::Surface;
 use std::sync::Arc;
+
+/// What is compared; the last is baked.
+const METHODS: [Method; 3] = [Method::Linear, Method::DualQuaternion, Method::Implicit];
 
 /// The clip with the deepest bends, which tells the methods apart.
 const SHEET_CLIP: &str = "squat";
@@ -28,15 +31,17 @@ pub fn run(arguments: &Demo, console: &Console) -> Result<Outcome, Failure> {
         .map_err(|e| format!("{}: {e}; choose another folder with -o", folder.display()))?;
     console.note(&format!("building sample:{}", arguments.sample));
     let character = Arc::new(source::load(&format!("sample:{}", arguments.sample))?);
-    let bodies = Method::ALL.map(|method| Body::bind(character.clone(), method, None));
+    let cache = source::user_cache(&arguments.cache);
+    let bodies = METHODS.map(|method| bind(&character, method.into(), cache.as_ref(), console));
+    let baked = &bodies[METHODS.len() - 1];
 
     let every_frame = Sampling::default();
     for clip in &character.clips {
         let plan = Plan::new(Some(clip), &every_frame)?;
         let path = folder.join(format!("{}.pc2", clip.name));
-        bake_one(&bodies[1], &plan, &path, &clip.name, console)?;
+        bake_one(baked, &plan, &path, &clip.name, console)?;
     }
-    let rest = bodies[1].rest(&mut Workspace::default());
+    let rest = baked.rest(&mut Workspace::default());
     println!("{}", obj::write(&folder.join("rest.obj"), &character, &rest)?.display());
 
     let shown = character.clip(SHEET_CLIP).or(character.clips.first());
@@ -46,7 +51,7 @@ pub fn run(arguments: &Demo, console: &Console) -> Result<Outcome, Failure> {
     let look = Look { width: 320, height: 400, ..Look::default() };
     let (pictures, legend) = draw_frames(&bodies, &plan, &numbers, look, None, || bar.inc(1))?;
     bar.finish_and_clear();
-    write_png(&folder.join("methods.png"), &on_one_sheet(pictures, &Method::ALL, &numbers, &plan, &legend))?;
+    write_png(&folder.join("methods.png"), &on_one_sheet(pictures, &METHODS, &numbers, &plan, &legend))?;
 
     let surface = Surface::new(&character).ok_or("the sample has no skinned mesh")?;
     let judge = Judge::of(&surface)?;

@@ -1,6 +1,6 @@
 //! `ecorche measure`: the figures of methods on clips, as table, JSON and plot; a gate for builds.
 
-use super::{write_json, write_png};
+use super::{bind, write_json, write_png};
 use crate::arguments::Measure;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
@@ -35,7 +35,7 @@ pub fn run(arguments: &Measure, console: &Console) -> Result<Outcome, Failure> {
     let bodies: Vec<Body> = arguments
         .methods
         .iter()
-        .map(|&method| Body::bind(character.clone(), method, cache.as_ref()))
+        .map(|&method| bind(&character, arguments.implicit.settings(method), cache.as_ref(), console))
         .collect();
     let measured = measure(&judge, &surface, &bodies, &plans, console)?;
 

@@ -13,9 +13,28 @@ pub mod samples;
 pub mod tissue;
 
 use crate::Failure;
+use crate::console::Console;
+use ecorche::cache::Cache;
+use ecorche::character::Character;
+use ecorche::deform::{Body, Settings};
 use ecorche::output::{Picture, file};
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
+
+/// Binds a character and tells, if asked for details, what became of its skin.
+pub fn bind(
+    character: &Arc<Character>,
+    settings: Settings,
+    cache: Option<&Cache>,
+    console: &Console,
+) -> Body {
+    let body = Body::bind(character.clone(), settings, cache);
+    if let Some(parts) = body.parts() {
+        console.detail(parts.report.to_string().trim_end());
+    }
+    body
+}
 
 /// Writes a picture as PNG.
 pub fn write_png(path: &Path, picture: &Picture) -> Result<(), Failure> {

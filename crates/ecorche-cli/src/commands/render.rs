@@ -1,16 +1,16 @@
 //! `ecorche render`: a picture, a contact sheet or an animation.
 
-use super::write_png;
+use super::{bind, write_png};
 use crate::arguments::Render;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
 use ecorche::character::Character;
 use ecorche::deform::Body;
+use ecorche::deform::Method;
 use ecorche::output::sheet::Sheet;
 use ecorche::output::{Picture, file, legend::Legend, picture};
 use ecorche::portrait::{Look, draw_frames};
 use ecorche::sampling::{Plan, Sampling};
-use ecorche::skinning::Method;
 
 /// Draws what was asked for.
 pub fn run(arguments: &Render, console: &Console) -> Result<Outcome, Failure> {
@@ -36,8 +36,10 @@ pub fn run(arguments: &Render, console: &Console) -> Result<Outcome, Failure> {
     };
 
     let cache = source::user_cache(&arguments.cache);
-    let bodies: Vec<Body> =
-        methods.iter().map(|&method| Body::bind(character.clone(), method, cache.as_ref())).collect();
+    let bodies: Vec<Body> = methods
+        .iter()
+        .map(|&method| bind(&character, arguments.implicit.settings(method), cache.as_ref(), console))
+        .collect();
     let panels = numbers.len() * bodies.len();
     let (width, height) = arguments.size.unwrap_or(if panels == 1 { (900, 900) } else { (320, 400) });
     let focus = arguments

@@ -5,10 +5,10 @@ use crate::arguments::Samples;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
 use ecorche::deform::Body;
+use ecorche::deform::Method;
 use ecorche::portrait::{Look, draw_frames};
 use ecorche::samples;
 use ecorche::sampling::{Plan, Sampling};
-use ecorche::skinning::Method;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub fn run(arguments: &Samples, console: &Console) -> Result<Outcome, Failure> {
         for sample in samples::list() {
             let character = Arc::new(source::load(&format!("sample:{}", sample.name))?);
             let plan = Plan::new(None, &Sampling::default())?;
-            let body = Body::bind(character, Method::Linear, None);
+            let body = Body::bind(character, Method::DualQuaternion, None);
             let bar = console.progress(sample.name, 1);
             let (pictures, _) = draw_frames(&[body], &plan, &[0], Look::default(), None, || bar.inc(1))?;
             bar.finish_and_clear();

@@ -1,14 +1,12 @@
 //! A field carried along by its bone.
 //!
-//! With `B` the rigid motion from rest and `R` its rotation, `f(x, t) = f(B^-1 x)` and the gradient is
-//! `R grad f(B^-1 x)`.
+//! With `B` the motion from rest and `M` its linear part, `f(x, t) = f(B^-1 x)` and the gradient is
+//! `M^-T grad f(B^-1 x)`.
 
 use super::{Field, Sample, Support};
 use glam::{Affine3A, Vec3};
 
 /// A field in bone (or rest) space seen from the world.
-///
-/// Only rigid motions keep the gradient's length right: a bone with scale must have it removed first.
 #[derive(Clone, Debug)]
 pub struct Posed<F> {
     field: F,
@@ -17,7 +15,7 @@ pub struct Posed<F> {
 }
 
 impl<F: Field> Posed<F> {
-    /// Places the field by a rigid motion.
+    /// Places the field by a motion that can be undone; scale included.
     pub fn new(field: F, world_from_field: Affine3A) -> Self {
         Self { field, world_from_field, field_from_world: world_from_field.inverse() }
     }
@@ -38,7 +36,8 @@ impl<F: Field> Field for Posed<F> {
     #[inline]
     fn sample(&self, point: Vec3) -> Sample {
         let at_rest = self.field.sample(self.field_from_world.transform_point3(point));
-        Sample { value: at_rest.value, gradient: self.world_from_field.transform_vector3(at_rest.gradient) }
+        let gradient = self.field_from_world.matrix3.transpose() * at_rest.gradient;
+        Sample { value: at_rest.value, gradient }
     }
 
     /// The box around the moved box: wider than needed unless the motion is a shift.
@@ -68,6 +67,10 @@ mod tests {
         let point = Vec3::new(0.08, 0.03, 0.0);
         let moved = posed.sample(motion.transform_point3(point));
         assert!((moved.value - rest.sample(point).value).abs() < 1e-5);
+        let scaled = Affine3A::from_scale(Vec3::splat(2.0)) * motion;
+        posed.set_motion(scaled);
+        let larger = posed.sample(scaled.transform_point3(point));
+        assert!((larger.gradient.length() - 0.5 * rest.sample(point).gradient.length()).abs() < 1e-3);
         posed.set_motion(Affine3A::IDENTITY);
         assert_eq!(posed.sample(point), rest.sample(point));
         assert_eq!(posed.field().support(), rest.support());

@@ -2,14 +2,16 @@
 
 use super::{ClipFigures, FrameInput, Judge, JudgeError};
 use crate::character::Pose;
-use crate::deform::{Body, Workspace};
+use crate::deform::{Body, Method, State, Workspace};
 use crate::sampling::Plan;
 use crate::skinning::Surface;
 use std::time::Instant;
 
-/// Deforms every frame of `plan` and judges it; `progress` hears of every finished frame.
+/// Deforms every frame of `plan` and judges it; `progress` hears of every finished frame. `surface` is that of the
+/// body's character.
 ///
-/// The milliseconds are those of the deformation alone, as this machine took them now.
+/// The milliseconds are those of the deformation alone, as this machine took them now. Vertices of a method with
+/// tracking that are not in contact are compared with where dual quaternions take them.
 pub fn judge_clip(
     judge: &Judge,
     surface: &Surface,
@@ -19,14 +21,24 @@ pub fn judge_clip(
 ) -> Result<ClipFigures, JudgeError> {
     let mut clip = judge.clip();
     let mut pose = Pose::rest(body.character());
-    let mut workspace = Workspace::default();
+    let (mut state, mut workspace) = (State::default(), Workspace::default());
+    let plain = (body.method() == Method::Implicit)
+        .then(|| Body::bind(body.character().clone(), Method::DualQuaternion, None));
+    let mut plain_workspace = Workspace::default();
     for frame_number in plan.frames.clone() {
         plan.sample(frame_number, &mut pose);
+        let time = plan.time(frame_number);
         let started = Instant::now();
-        let frame = body.deform(&pose, plan.time(frame_number), &mut workspace);
+        let frame = body.deform_next(&pose, time, &mut state, &mut workspace);
         let milliseconds = started.elapsed().as_secs_f64() * 1e3;
+        let reference =
+            plain.as_ref().map(|plain| surface.positions(&plain.deform(&pose, time, &mut plain_workspace)));
+        let in_contact: Vec<bool> =
+            workspace.quantities().reports.iter().map(|report| report.contact > 0.0).collect();
         clip.add(&FrameInput {
             posed_from_rest: &surface.posed_from_rest(body.character(), &pose),
+            reference: reference.as_deref(),
+            in_contact: reference.is_some().then_some(in_contact.as_slice()),
             milliseconds,
             ..FrameInput::new(frame_number, &surface.positions(&frame))
         })?;

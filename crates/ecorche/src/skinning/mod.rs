@@ -133,6 +133,19 @@ impl Skinner {
         }
     }
 
+    /// Prepares a character's welded surface for dual quaternions. [`Skinner::skin`] then takes the joints'
+    /// motions from bind space ([`Surface::posed_from_rest`]).
+    pub fn of_surface(surface: &Surface) -> Self {
+        let joints = surface.joint_from_bind().len();
+        Self {
+            method: Method::DualQuaternion,
+            joints: (0..joints).collect(),
+            joint_from_bind: vec![Affine3A::IDENTITY; joints],
+            layout: Layout::new(&surface.influences, surface.mesh.positions.len(), joints),
+            centres: CentresOfRotation::default(),
+        }
+    }
+
     fn prepare(mesh: &Mesh, method: Method, centres: CentresOfRotation) -> Self {
         let vertex_count = mesh.positions.len();
         match &mesh.binding {

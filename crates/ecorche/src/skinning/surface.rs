@@ -17,6 +17,8 @@ pub struct Surface {
     pub partition: Partition,
     /// Mesh of the character and file vertex of each surface vertex.
     source: Vec<(u32, u32)>,
+    /// First surface vertex of each mesh of the character; `None` for a mesh without skin.
+    first_of_mesh: Vec<Option<u32>>,
     /// Skeleton joint to its frame at bind time; identity for joints outside every skin.
     joint_from_bind: Vec<Affine3A>,
 }
@@ -28,8 +30,10 @@ impl Surface {
         let mut source = Vec::new();
         let mut lists: Vec<Vec<(u32, f32)>> = Vec::new();
         let mut joint_from_bind = vec![None; character.skeleton.len()];
+        let mut first_of_mesh = vec![None; character.meshes.len()];
         for (m, mesh) in character.meshes.iter().enumerate() {
             let Some(skin) = mesh.skin() else { continue };
+            first_of_mesh[m] = Some(whole.positions.len() as u32);
             for (&joint, &map) in skin.joints.iter().zip(&skin.joint_from_bind) {
                 joint_from_bind[joint].get_or_insert(map);
             }
@@ -55,7 +59,7 @@ impl Surface {
         let partition = Partition::new(&Adjacency::new(&whole), &strongest, PartitionSettings::default());
         let joint_from_bind =
             joint_from_bind.into_iter().map(|map| map.unwrap_or(Affine3A::IDENTITY)).collect();
-        Some(Self { mesh: whole, influences, partition, source, joint_from_bind })
+        Some(Self { mesh: whole, influences, partition, source, first_of_mesh, joint_from_bind })
     }
 
     /// Positions of the surface's vertices in `frame`.
@@ -75,12 +79,36 @@ impl Surface {
         world.iter().zip(&self.joint_from_bind).map(|(&world, &map)| world * map).collect()
     }
 
+    /// Takes what mesh `m` has per file vertex to the surface's vertices, of which others are left alone.
+    pub fn gather<T: Copy>(&self, m: usize, of_mesh: &[T], of_surface: &mut [T]) {
+        let Some(first) = self.first_of_mesh.get(m).copied().flatten() else { return };
+        let own = self.source.iter().zip(of_surface).skip(first as usize);
+        for (&(_, vertex), value) in own.take_while(|((mesh, _), _)| *mesh as usize == m) {
+            *value = of_mesh[vertex as usize];
+        }
+    }
+
+    /// Takes what the surface has per vertex to the file vertices of mesh `m`; false for a mesh without skin,
+    /// which is left alone.
+    pub fn scatter<T: Copy, U: From<T>>(
+        &self,
+        character: &Character,
+        m: usize,
+        of_surface: &[T],
+        of_mesh: &mut [U],
+    ) -> bool {
+        let Some(first) = self.first_of_mesh.get(m).copied().flatten() else { return false };
+        let of_surface = &of_surface[first as usize..];
+        for (value, &s) in of_mesh.iter_mut().zip(&character.meshes[m].weld.surface_of_vertex) {
+            *value = of_surface[s as usize].into();
+        }
+        true
+    }
+
     /// Values per surface vertex as values per file vertex of mesh `m`; NaN for a mesh without skin.
     pub fn to_mesh(&self, character: &Character, m: usize, values: &[f32]) -> Vec<f32> {
-        let mesh = &character.meshes[m];
-        let Some(first) = self.source.iter().position(|&(mesh, _)| mesh as usize == m) else {
-            return vec![f32::NAN; mesh.positions.len()];
-        };
-        mesh.weld.surface_of_vertex.iter().map(|&s| values[first + s as usize]).collect()
+        let mut of_mesh = vec![f32::NAN; character.meshes[m].positions.len()];
+        self.scatter(character, m, values, &mut of_mesh);
+        of_mesh
     }
 }

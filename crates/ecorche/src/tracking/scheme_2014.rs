@@ -25,6 +25,7 @@ use super::project::{Bracketed, Place, Progress};
 use super::smooth::{NeighbourWeights, Smoothing, neighbour_stencil};
 use super::stencil::{Stencil, tangential};
 use super::{VERTICES_PER_TASK, VertexReport, Vertices};
+use crate::field::operator::controller::angle;
 use crate::geom::{Adjacency, TriMesh};
 use glam::{Quat, Vec3};
 use rayon::prelude::*;
@@ -52,7 +53,8 @@ pub struct Settings {
     pub smoothing: Option<Smoothing>,
     /// How neighbours count in the smoothing.
     pub neighbours: NeighbourWeights,
-    /// A vertex is in contact if its own and another field are above 1/2 and differ by less than this.
+    /// A vertex is in contact if its own and another field are above 1/2, differ by less than this and oppose each
+    /// other by [`OwnSide::least_angle`].
     pub contact_band: f32,
 }
 
@@ -243,10 +245,12 @@ impl Tracker {
         contact.resize(count, 0.0);
         contact_scratch.resize(count, 0.0);
         let at: &[Vec3] = positions;
+        let least_angle = self.settings.own_side.as_ref().map_or(0.0, |pass| f64::from(pass.least_angle));
         contact.par_iter_mut().with_min_len(VERTICES_PER_TASK).enumerate().for_each(|(v, contact)| {
             let (own, other) = fields.own_and_other(vertices.part[v], at[v]);
             let touching = own.value.min(other.value) > 0.5
-                && (own.value - other.value).abs() < self.settings.contact_band;
+                && (own.value - other.value).abs() < self.settings.contact_band
+                && angle(own.gradient, other.gradient) >= least_angle;
             *contact = f32::from(touching);
         });
         if let Some(smoothing) = &self.settings.smoothing {

@@ -191,7 +191,10 @@ fn reference_composition_of_two_moved_fields() {
         ("bulge0.3_diamond", Composition::new(Box::new(Bulge::default()))),
         (
             "contact_closed",
-            Composition { operator: Box::new(Contact::default()), controller: Controller::LATE_CONTACT },
+            Composition {
+                operator: std::sync::Arc::new(Contact::default()),
+                controller: Controller::LATE_CONTACT,
+            },
         ),
     ];
     for (name, composition) in compositions {

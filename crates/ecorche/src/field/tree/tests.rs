@@ -40,7 +40,10 @@ fn contact() -> Composition {
 
 /// Contact whatever the angle: the gradient is then exact.
 fn always(operator: impl Operator + 'static, opening: f64) -> Composition {
-    Composition { operator: Box::new(operator), controller: Controller::constant(opening, Scale::Amount) }
+    Composition {
+        operator: std::sync::Arc::new(operator),
+        controller: Controller::constant(opening, Scale::Amount),
+    }
 }
 
 const RULES: [Rule; 3] = [Rule::Branches, Rule::JointPairs, Rule::Contact];

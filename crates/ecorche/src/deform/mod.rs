@@ -1,0 +1,189 @@
+//! One frame, from a pose to deformed meshes.
+//!
+//! [`Body::bind`] makes a character ready; what it holds depends on the [`Method`]:
+//!
+//! | method | of a body | in a frame |
+//! |---|---|---|
+//! | `lbs`, `dqs`, `cor` | weights, laid out mesh by mesh | each mesh is skinned |
+//! | `implicit` | the welded surface, its parts and their fields, a tracker | the surface is skinned and tracked, then given back to the meshes |
+//!
+//! Meshes that hang on a joint without a skin move with it whatever the method.
+
+mod implicit;
+mod papers;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+pub use implicit::{Quantities, VertexState};
+pub use settings::{Method, Settings, Tracking, UnknownName};
+
+use crate::cache::{Cache, Key};
+use crate::character::{Character, Mesh, Pose};
+use crate::frame::{Frame, FrameMesh, FrameReport};
+use crate::parts::Parts;
+use crate::skinning::{self, CentresOfRotation, Skinner, Surface};
+use crate::tracking::robust;
+use glam::Vec3;
+use implicit::Implicit;
+use std::sync::Arc;
+
+/// A character made ready to be deformed by one method: immutable, to be shared between threads.
+#[derive(Clone, Debug)]
+pub struct Body {
+    character: Arc<Character>,
+    settings: Settings,
+    skinners: Vec<Skinner>,
+    /// `None` for other methods, and for a character without skin.
+    implicit: Option<Arc<Implicit>>,
+}
+
+/// What a running animation hands from frame to frame; empty before the first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    tracking: robust::State,
+}
+
+/// Scratch memory of [`Body::deform`], reused from frame to frame.
+#[derive(Clone, Debug, Default)]
+pub struct Workspace {
+    morphed: Vec<Vec3>,
+    skinning: skinning::Workspace,
+    implicit: implicit::Workspace,
+}
+
+impl Workspace {
+    /// What the last frame has to say of each vertex; empty unless the method is implicit.
+    pub fn quantities(&self) -> &Quantities {
+        &self.implicit.quantities
+    }
+
+    /// Milliseconds the stages of the last frame's tracking took, in order, on this machine.
+    pub fn stages(&self) -> &[(&'static str, f64)] {
+        self.implicit.stages()
+    }
+}
+
+impl Body {
+    /// Prepares every mesh of `character`. What takes long is looked up in `cache` first, if given,
+    /// and kept there.
+    pub fn bind(character: Arc<Character>, settings: impl Into<Settings>, cache: Option<&Cache>) -> Self {
+        let settings = settings.into();
+        let skinners = character
+            .meshes
+            .iter()
+            .map(|mesh| match (settings.method, cache) {
+                (Method::CentreOfRotation, Some(cache)) => {
+                    Skinner::with_centres(mesh, cached_centres(mesh, cache))
+                }
+                _ => Skinner::new(mesh, settings.method.skinning()),
+            })
+            .collect();
+        let surface = if settings.method == Method::Implicit { Surface::new(&character) } else { None };
+        let implicit = surface.map(|s| Arc::new(Implicit::new(&character, s, &settings, cache)));
+        Self { character, settings, skinners, implicit }
+    }
+
+    /// The character this body was made of.
+    pub fn character(&self) -> &Arc<Character> {
+        &self.character
+    }
+
+    /// The method it was bound for.
+    pub fn method(&self) -> Method {
+        self.settings.method
+    }
+
+    /// What it was bound with.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The welded surface that is tracked; `None` unless the method is implicit and there is skin.
+    pub fn surface(&self) -> Option<&Surface> {
+        self.implicit.as_ref().map(|i| &i.surface)
+    }
+
+    /// The parts of the skin and their fields; `None` unless the method is implicit and there is skin.
+    pub fn parts(&self) -> Option<&Parts> {
+        self.implicit.as_ref().map(|i| &i.parts)
+    }
+
+    /// The character in `pose`, which must be one of its own (see [`Pose::rest`]). Depends on nothing else.
+    pub fn deform(&self, pose: &Pose, time: f32, workspace: &mut Workspace) -> Frame {
+        self.run(pose, time, None, workspace)
+    }
+
+    /// The next frame of an animation whose frames before left `state`. The same as [`Body::deform`] unless
+    /// [`Settings::coherent`] is set.
+    pub fn deform_next(&self, pose: &Pose, time: f32, state: &mut State, workspace: &mut Workspace) -> Frame {
+        self.run(pose, time, Some(state).filter(|_| self.settings.coherent), workspace)
+    }
+
+    fn run(&self, pose: &Pose, time: f32, state: Option<&mut State>, workspace: &mut Workspace) -> Frame {
+        let world_from_joint = pose.world(&self.character.skeleton);
+        let mut report = FrameReport::default();
+        workspace.implicit.begin(self.implicit.as_deref());
+        if let Some(implicit) = &self.implicit {
+            implicit.gather(&self.character, pose, &mut workspace.morphed, &mut workspace.implicit);
+            implicit.track(&self.character, &world_from_joint, state, &mut workspace.implicit);
+            report.fell_back += implicit.report(&mut workspace.implicit, &mut report.tracking);
+        }
+        let mut meshes = Vec::with_capacity(self.skinners.len());
+        for (m, (mesh, skinner)) in self.character.meshes.iter().zip(&self.skinners).enumerate() {
+            let mut positions = vec![Vec3::ZERO; mesh.positions.len()];
+            let tracked = self.implicit.as_ref().is_some_and(|implicit| {
+                implicit.surface.scatter(&self.character, m, workspace.implicit.positions(), &mut positions)
+            });
+            if !tracked {
+                mesh.morphed(morph_weights(pose, m), &mut workspace.morphed);
+                let skinned = skinner.skin(
+                    &world_from_joint,
+                    &workspace.morphed,
+                    &mut positions,
+                    &mut workspace.skinning,
+                );
+                report.fell_back += skinned.vertices_of_joints_at_rest + skinned.vertices_at_rest;
+            }
+            let normals = mesh.shading.normals(&positions);
+            meshes.push(FrameMesh { positions, normals });
+        }
+        Frame { time, meshes, report }
+    }
+
+    /// The character as its file shows it when nothing is animated.
+    pub fn rest(&self, workspace: &mut Workspace) -> Frame {
+        self.deform(&Pose::rest(&self.character), 0.0, workspace)
+    }
+}
+
+fn morph_weights(pose: &Pose, mesh: usize) -> &[f32] {
+    pose.morph_weights.get(mesh).map_or(&[][..], Vec::as_slice)
+}
+
+/// Centres of rotation from the cache, or computed and kept there.
+fn cached_centres(mesh: &Mesh, cache: &Cache) -> CentresOfRotation {
+    let Some(skin) = mesh.skin() else { return CentresOfRotation::default() };
+    let mut weights = Vec::new();
+    for v in 0..skin.influences.len() {
+        weights.push(skin.influences.of(v).len() as u32);
+        weights.extend(skin.influences.of(v).flat_map(|(joint, weight)| [joint, weight.to_bits()]));
+    }
+    let key = Key::new(
+        "centres of rotation",
+        &[
+            bytemuck::cast_slice(&mesh.positions),
+            bytemuck::cast_slice(&mesh.triangles),
+            bytemuck::cast_slice(&mesh.weld.surface_of_vertex),
+            bytemuck::cast_slice(&weights),
+        ],
+    );
+    if let Some(bytes) = cache.get(key) {
+        return CentresOfRotation::from_parts(
+            bytes.chunks_exact(12).map(bytemuck::pod_read_unaligned).collect(),
+        );
+    }
+    let centres = CentresOfRotation::compute(mesh);
+    cache.put(key, bytemuck::cast_slice(centres.as_slice()));
+    centres
+}

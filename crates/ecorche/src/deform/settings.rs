@@ -1,0 +1,159 @@
+//! What a character is bound with.
+
+use crate::field::Composition;
+use crate::parts::PartSettings;
+use crate::skinning;
+use crate::tracking::own_side::OwnSide;
+use crate::tracking::{robust, scheme_2012, scheme_2014};
+use std::fmt;
+use std::str::FromStr;
+
+/// How a character is deformed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// Linear blending of matrices.
+    Linear,
+    /// Blending of dual quaternions.
+    DualQuaternion,
+    /// Rotation about optimised centres.
+    CentreOfRotation,
+    /// Dual quaternions, then every vertex to its place in the fields of the body's parts: skin touches skin.
+    #[default]
+    Implicit,
+}
+
+impl Method {
+    /// Every method, in the order of the documentation.
+    pub const ALL: [Self; 4] = [Self::Linear, Self::DualQuaternion, Self::CentreOfRotation, Self::Implicit];
+
+    /// The skinning that does it, or that it starts from.
+    pub fn skinning(self) -> skinning::Method {
+        match self {
+            Self::Linear => skinning::Method::Linear,
+            Self::CentreOfRotation => skinning::Method::CentreOfRotation,
+            Self::DualQuaternion | Self::Implicit => skinning::Method::DualQuaternion,
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Implicit => f.write_str("implicit"),
+            other => other.skinning().fmt(f),
+        }
+    }
+}
+
+/// A name that is none of the known ones.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no {what} is called \"{name}\"; choose among {known}")]
+pub struct UnknownName {
+    what: &'static str,
+    name: String,
+    known: String,
+}
+
+fn by_name<T: Copy + ToString>(what: &'static str, all: &[T], name: &str) -> Result<T, UnknownName> {
+    let found = all.iter().find(|item| item.to_string().eq_ignore_ascii_case(name));
+    found.copied().ok_or_else(|| {
+        let known: Vec<String> = all.iter().map(T::to_string).collect();
+        UnknownName { what, name: name.to_owned(), known: known.join(", ") }
+    })
+}
+
+impl FromStr for Method {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        by_name("method", &Self::ALL, name)
+    }
+}
+
+/// How [`Method::Implicit`] brings the vertices to their place, see [`crate::tracking`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Tracking {
+    /// [`robust`]: one shot, any pose.
+    #[default]
+    Robust,
+    /// [`scheme_2012`]: one shot, bends up to 90 degrees; to compare with.
+    Scheme2012,
+    /// [`scheme_2014`]: substeps of 10 degrees from bind to the pose; to compare with.
+    Scheme2014,
+}
+
+impl Tracking {
+    /// Every scheme.
+    pub const ALL: [Self; 3] = [Self::Robust, Self::Scheme2012, Self::Scheme2014];
+}
+
+impl fmt::Display for Tracking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Robust => "robust",
+            Self::Scheme2012 => "2012",
+            Self::Scheme2014 => "2014",
+        })
+    }
+}
+
+impl FromStr for Tracking {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        by_name("tracking scheme", &Self::ALL, name)
+    }
+}
+
+/// What [`Body::bind`](super::Body::bind) makes of a character. All but the first concern
+/// [`Method::Implicit`] alone.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The method.
+    pub method: Method,
+    /// The tracking scheme.
+    pub tracking: Tracking,
+    /// Frames go on from the one before ([`Body::deform_next`](super::Body::deform_next)): faster, and a frame then
+    /// depends on those before it. Schemes other than [`Tracking::Robust`] do not use it.
+    pub coherent: bool,
+    /// How the skin is cut and its fields are fitted.
+    pub parts: PartSettings,
+    /// Settings of [`Tracking::Robust`].
+    pub robust: robust::Settings,
+    /// Settings of [`Tracking::Scheme2012`].
+    pub scheme_2012: scheme_2012::Settings,
+    /// Settings of [`Tracking::Scheme2014`].
+    pub scheme_2014: scheme_2014::Settings,
+    /// How the schemes of the papers join the fields of two parts; `None` blends for 2012 and makes contact
+    /// for 2014.
+    pub composition: Option<Composition>,
+    /// Skeleton joints at which they are joined otherwise.
+    pub joint_compositions: Vec<(usize, Composition)>,
+}
+
+/// Least angle between gradients that oppose each other, radians: 60 degrees. The fields of neighbours overlap at rest,
+/// with gradients up to 50 degrees apart around the shoulder of the arm; the inside of a bent elbow has 90 and more.
+const OPPOSED: f32 = std::f32::consts::FRAC_PI_3;
+
+impl Default for Settings {
+    fn default() -> Self {
+        let own_side = OwnSide { least_angle: OPPOSED, ..OwnSide::default() };
+        Self {
+            method: Method::default(),
+            tracking: Tracking::default(),
+            coherent: false,
+            parts: PartSettings::default(),
+            robust: robust::Settings::default(),
+            scheme_2012: scheme_2012::Settings::default(),
+            scheme_2014: scheme_2014::Settings { own_side: Some(own_side), ..Default::default() },
+            composition: None,
+            joint_compositions: Vec::new(),
+        }
+    }
+}
+
+impl From<Method> for Settings {
+    fn from(method: Method) -> Self {
+        Self { method, ..Self::default() }
+    }
+}

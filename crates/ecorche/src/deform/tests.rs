@@ -1,0 +1,229 @@
+use super::*;
+use crate::frame::TrackingReport;
+use crate::math::Transform;
+use crate::samples;
+use glam::{Quat, Vec3};
+
+fn sample(name: &str) -> Arc<Character> {
+    Arc::new(samples::build(name).unwrap())
+}
+
+fn arm() -> Arc<Character> {
+    sample("arm?resolution=2000")
+}
+
+fn bind(character: &Arc<Character>, tracking: Tracking) -> Body {
+    Body::bind(character.clone(), Settings { tracking, ..Settings::default() }, None)
+}
+
+/// The pose in the middle of the first clip, a deep bend.
+fn bent(character: &Character) -> Pose {
+    let mut pose = Pose::rest(character);
+    let clip = &character.clips[0];
+    clip.sample(0.5 * (clip.start + clip.end), &mut pose);
+    pose
+}
+
+fn farthest(a: &Frame, b: &Frame) -> f32 {
+    let pairs = a.meshes.iter().zip(&b.meshes).flat_map(|(a, b)| a.positions.iter().zip(&b.positions));
+    pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max)
+}
+
+#[test]
+fn names_read_as_written_and_unknown_ones_list_the_known() {
+    for method in Method::ALL {
+        assert_eq!(method.to_string().parse(), Ok(method));
+    }
+    for tracking in Tracking::ALL {
+        assert_eq!(tracking.to_string().parse(), Ok(tracking));
+    }
+    let error = "melt".parse::<Method>().unwrap_err().to_string();
+    assert!(error.contains("melt") && error.contains("lbs, dqs, cor, implicit"), "{error}");
+    assert!("2013".parse::<Tracking>().unwrap_err().to_string().contains("robust, 2012, 2014"));
+}
+
+#[test]
+fn rest_is_where_dual_quaternions_have_it() {
+    for name in ["cylinder", "arm?resolution=2000", "hand?resolution=3000"] {
+        let character = sample(name);
+        let plain = Body::bind(character.clone(), Method::DualQuaternion, None);
+        let plain = plain.rest(&mut Workspace::default());
+        for tracking in Tracking::ALL {
+            let rest = bind(&character, tracking).rest(&mut Workspace::default());
+            let moved = farthest(&rest, &plain) / character.size();
+            assert!(moved < 1e-6, "{name}, {tracking}: {moved}");
+        }
+    }
+}
+
+#[test]
+fn moving_the_whole_character_changes_nothing() {
+    let character = arm();
+    let pose = bent(&character);
+    let turn = Quat::from_rotation_y(2.0) * Quat::from_rotation_x(0.7);
+    let shift = Vec3::new(3.0, -1.0, 2.0);
+    let whole = Transform { translation: shift, rotation: turn, scale: Vec3::ONE }.to_affine();
+    let mut moved = pose.clone();
+    for (local, joint) in moved.local.iter_mut().zip(&character.skeleton.joints) {
+        if joint.parent.is_none() {
+            *local = Transform::from_affine(whole * local.to_affine()).0;
+        }
+    }
+    let body = bind(&character, Tracking::Robust);
+    let mut workspace = Workspace::default();
+    let mut here = body.deform(&pose, 0.0, &mut workspace);
+    let there = body.deform(&moved, 0.0, &mut workspace);
+    for mesh in &mut here.meshes {
+        mesh.positions.iter_mut().for_each(|p| *p = whole.transform_point3(*p));
+    }
+    // Rounding decides anew at the fold; a hair of the character's size is nothing.
+    let apart = farthest(&here, &there) / character.size();
+    assert!(apart < 1e-3, "{apart}");
+}
+
+#[test]
+fn the_same_bits_on_one_thread_and_on_two() {
+    let character = arm();
+    let pose = bent(&character);
+    for tracking in Tracking::ALL {
+        let run = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| bind(&character, tracking).deform(&pose, 0.0, &mut Workspace::default()))
+        };
+        assert!(run(1) == run(2), "{tracking}");
+    }
+}
+
+#[test]
+fn what_a_frame_did_is_in_its_report() {
+    let character = sample("cylinder");
+    let pose = bent(&character);
+    for tracking in Tracking::ALL {
+        let mut workspace = Workspace::default();
+        let frame = bind(&character, tracking).deform(&pose, 0.0, &mut workspace);
+        let TrackingReport { vertices, tracked, contacts, evaluations, .. } = frame.report.tracking.unwrap();
+        assert!(
+            contacts > 0 && tracked >= contacts && vertices >= tracked,
+            "{tracking}: {contacts} {tracked}"
+        );
+        assert!(evaluations > tracked);
+        assert!(!workspace.stages().is_empty());
+        let contact = |v: &usize| workspace.quantities().state(*v) == VertexState::Contact;
+        assert_eq!((0..vertices).filter(contact).count(), contacts);
+    }
+    let mut workspace = Workspace::default();
+    bind(&character, Tracking::Robust).deform(&pose, 0.0, &mut workspace);
+    let frame = Body::bind(character, Method::Linear, None).deform(&pose, 0.0, &mut workspace);
+    assert_eq!((frame.report.tracking, workspace.quantities()), (None, &Quantities::default()));
+}
+
+#[test]
+fn a_joint_without_a_finite_matrix_is_counted_and_nothing_else_happens() {
+    let character = sample("cylinder");
+    let mut pose = bent(&character);
+    let last = pose.local.len() - 1;
+    pose.local[last].rotation = Quat::from_xyzw(f32::NAN, 0.0, 0.0, 1.0);
+    for tracking in Tracking::ALL {
+        let frame = bind(&character, tracking).deform(&pose, 0.0, &mut Workspace::default());
+        assert!(frame.meshes[0].positions.iter().all(|p| p.is_finite()), "{tracking}");
+        assert!(frame.report.fell_back > 0, "{tracking}");
+    }
+}
+
+#[test]
+fn a_character_of_which_all_follows_is_skinned() {
+    // A single triangle encloses nothing.
+    let mut character = samples::build("cylinder").unwrap();
+    let mesh = &mut character.meshes[0];
+    mesh.triangles.truncate(1);
+    let character = Arc::new(character);
+    let pose = bent(&character);
+    let plain = Body::bind(character.clone(), Method::DualQuaternion, None);
+    let plain = plain.deform(&pose, 0.0, &mut Workspace::default());
+    for tracking in Tracking::ALL {
+        let body = bind(&character, tracking);
+        assert!(body.parts().unwrap().parts.is_empty());
+        let frame = body.deform(&pose, 0.0, &mut Workspace::default());
+        assert!(farthest(&frame, &plain) < 1e-5 * character.size(), "{tracking}");
+        assert_eq!(frame.report.fell_back, 0);
+    }
+}
+
+#[test]
+fn meshes_without_skin_move_with_their_joint() {
+    let mut character = samples::build("cylinder").unwrap();
+    let mut hat = character.meshes[0].clone();
+    hat.binding = crate::character::Binding::Node;
+    hat.joint = character.skeleton.len() - 1;
+    character.meshes.insert(0, hat);
+    let character = Arc::new(character);
+    let mut pose = bent(&character);
+    pose.morph_weights = vec![Vec::new(); 2];
+    let plain = Body::bind(character.clone(), Method::DualQuaternion, None);
+    let plain = plain.deform(&pose, 0.0, &mut Workspace::default());
+    let frame = bind(&character, Tracking::Robust).deform(&pose, 0.0, &mut Workspace::default());
+    assert_eq!(frame.meshes[0], plain.meshes[0]);
+    assert_ne!(frame.meshes[1], plain.meshes[1]);
+}
+
+#[test]
+fn morphs_are_tracked_in_their_shape() {
+    let mut character = samples::build("cylinder").unwrap();
+    let mesh = &mut character.meshes[0];
+    let offset = 0.002 * character.skeleton.joints.len() as f32;
+    mesh.morphs = vec![crate::character::Morph {
+        name: "shift".into(),
+        vertices: (0..mesh.positions.len() as u32).collect(),
+        offsets: vec![Vec3::Y * offset; mesh.positions.len()],
+        weight: 0.0,
+    }];
+    let character = Arc::new(character);
+    let body = bind(&character, Tracking::Robust);
+    let mut pose = Pose::rest(&character);
+    let mut workspace = Workspace::default();
+    let rest = body.deform(&pose, 0.0, &mut workspace);
+    pose.morph_weights[0][0] = 1.0;
+    let shifted = body.deform(&pose, 0.0, &mut workspace);
+    for (a, b) in rest.meshes[0].positions.iter().zip(&shifted.meshes[0].positions) {
+        assert!((*b - *a - Vec3::Y * offset).length() < 1e-5, "{a} {b}");
+    }
+}
+
+#[test]
+fn a_coherent_animation_goes_on_from_its_state_and_any_other_does_not() {
+    let character = sample("cylinder");
+    let clip = &character.clips[0];
+    let coherent = Body::bind(character.clone(), Settings { coherent: true, ..Settings::default() }, None);
+    let free = bind(&character, Tracking::Robust);
+    let (mut state, mut workspace) = (State::default(), Workspace::default());
+    let mut pose = Pose::rest(&character);
+    let mut last = None;
+    for k in 0..=6 {
+        clip.sample(clip.start + 0.5 * (clip.end - clip.start) * k as f32 / 6.0, &mut pose);
+        last = Some(coherent.deform_next(&pose, 0.0, &mut state, &mut workspace));
+    }
+    let alone = free.deform(&pose, 0.0, &mut workspace);
+    let mut untouched = State::default();
+    assert_eq!(free.deform_next(&pose, 0.0, &mut untouched, &mut workspace), alone);
+    assert_eq!(untouched, State::default());
+    assert_ne!(state, State::default());
+    let apart = farthest(&last.unwrap(), &alone) / character.size();
+    assert!(apart < 0.05, "{apart}");
+}
+
+#[test]
+fn the_papers_join_parts_as_the_settings_say() {
+    let character = sample("cylinder");
+    let pose = bent(&character);
+    let with = |settings: Settings| {
+        let settings = Settings { tracking: Tracking::Scheme2012, ..settings };
+        Body::bind(character.clone(), settings, None).deform(&pose, 0.0, &mut Workspace::default())
+    };
+    let composition = |name: &str| crate::field::Composition::by_name(name).unwrap();
+    let plain = with(Settings::default());
+    let union = with(Settings { composition: Some(composition("union")), ..Settings::default() });
+    assert!(farthest(&plain, &union) > 0.0);
+    let joints = (0..character.skeleton.len()).map(|joint| (joint, composition("union"))).collect();
+    let everywhere = with(Settings { joint_compositions: joints, ..Settings::default() });
+    assert_eq!(everywhere, union);
+}
