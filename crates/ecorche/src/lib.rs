@@ -76,6 +76,7 @@ pub mod geom;
 pub mod inspect;
 pub mod math;
 pub mod measure;
+pub mod muscle;
 pub mod output;
 pub mod portrait;
 pub mod samples;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Modules of the crate in the order of the pipeline; each may use those before it and itself.
-const ORDER: [&str; 17] = [
+const ORDER: [&str; 18] = [
     "math",
     "cache",
     "geom",
@@ -12,6 +12,7 @@ const ORDER: [&str; 17] = [
     "character",
     "sampling",
     "skinning",
+    "muscle",
     "frame",
     "deform",
     "output",

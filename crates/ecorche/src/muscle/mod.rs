@@ -1,0 +1,3 @@
+//! Muscles and fat under the skin.
+
+pub mod definition;
