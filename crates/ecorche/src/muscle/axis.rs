@@ -466,9 +466,10 @@ mod tests {
         let points = [DVec3::ZERO, DVec3::X * 0.1, DVec3::X * 0.2];
         let axis = Axis::new(&points, [DVec3::Y, -DVec3::Y], 0.0).unwrap();
         assert!(axis.twist().abs() < 1e-12);
-        let axis = Axis::new(&points, [DVec3::Y, DVec3::Z], 0.0).unwrap();
-        assert!((axis.twist() - std::f64::consts::FRAC_PI_2).abs() < 1e-9);
-        assert!(axis.normals()[1].distance(DVec3::new(0.0, 1.0, 1.0).normalize()) < 1e-9);
+        let aslant = |a: f64| DVec3::new(0.0, a.cos(), a.sin());
+        let axis = Axis::new(&points, [DVec3::Y, aslant(1.2)], 0.0).unwrap();
+        assert!((axis.twist() - 1.2).abs() < 1e-9);
+        assert!(axis.normals()[1].distance(aslant(0.6)) < 1e-9);
     }
 
     #[test]
