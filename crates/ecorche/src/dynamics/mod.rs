@@ -25,11 +25,14 @@
 //!
 //! Based on: Macklin et al. XPBD. 2016; Macklin et al. Small Steps in Physics Simulation. 2019; Roussellet.
 //! Doctoral thesis. 2018, chapter 5 ([`Solver::Pbd`]).
-//! Differs in: damping is per second and relative to the frames, so that a running character's muscles are not
+//! Differs in: links of a strand are solved together ([`Solver::Direct`]) rather than one by one
+//! ([`Solver::Xpbd`]); damping is per second and relative to the frames, so that a running character's muscles are not
 //! braked by the air; friction has the unit of a length.
 
+mod chain;
 pub mod constraint;
 pub mod rigid;
+pub mod settle;
 pub mod step;
 pub mod system;
 #[cfg(test)]

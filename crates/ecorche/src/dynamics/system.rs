@@ -1,5 +1,6 @@
 //! What does not change while particles move: strands, frames they hang on, obstacles.
 
+use super::chain::Chain;
 use super::constraint::attach::{Anchor, Tie};
 use super::constraint::collide::{Keep, Obstacle};
 use super::constraint::contact::on_line;
@@ -43,6 +44,8 @@ pub struct StrandSpec {
 #[derive(Clone, Debug)]
 pub struct Strand {
     pub(super) spec: StrandSpec,
+    /// Whether its links can be solved together.
+    pub(super) chain: bool,
     /// Zero for pinned particles.
     pub(super) inverse_mass: Vec<f64>,
     /// Share of the last control's frame in directions, per particle; the rest is the first's.
@@ -84,6 +87,7 @@ impl Strand {
             force[j] -= pull;
         }
         let mut strand = Self {
+            chain: Chain::fits(&spec.links),
             inverse_mass,
             share: (0..count).map(|i| i as f64 / (count.max(2) - 1) as f64).collect(),
             offset: vec![[DVec3::ZERO; 2]; count],

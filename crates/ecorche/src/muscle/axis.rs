@@ -195,6 +195,15 @@ impl Axis {
         self.starts[i] / self.length
     }
 
+    /// Point and unit tangent at share `s` of the length, clamped to `[0, 1]`.
+    pub fn place(&self, s: f64) -> (DVec3, DVec3) {
+        let along = s.clamp(0.0, 1.0) * self.length;
+        let k = self.starts.partition_point(|&start| start <= along).clamp(1, self.lengths.len()) - 1;
+        let t = (along - self.starts[k]) / self.lengths[k];
+        let tangent = self.tangents[k].lerp(self.tangents[k + 1], t);
+        (self.points[k].lerp(self.points[k + 1], t), tangent.normalize_or(self.directions[k]))
+    }
+
     /// Where a foot is, metres.
     #[inline]
     pub fn at(&self, foot: &Foot) -> DVec3 {

@@ -4,7 +4,7 @@
 //! Each strand moves its own particles by its share of the depth, reading the others from a copy, so both sides
 //! move and the order does not matter.
 
-use super::friction;
+use super::friction::{self, Correction};
 use glam::DVec3;
 
 /// Particles of a strand near another one in this step, and where on it.
@@ -52,8 +52,8 @@ pub(in crate::dynamics) struct Copy {
 }
 
 impl Near {
-    /// What to add to the particle; zero where it keeps its distance.
-    pub fn correction(&mut self, copy: &Copy, own: usize, coefficient: f64) -> DVec3 {
+    /// How the particle moves; `None` where it keeps its distance.
+    pub fn correction(&mut self, copy: &Copy, own: usize, coefficient: f64) -> Option<Correction> {
         let (first, count) = self.other;
         let line = &copy.position[first..first + count];
         let point = copy.position[own + self.particle];
@@ -76,8 +76,10 @@ impl Near {
         let (a, b) = (first + self.segment, first + self.segment + 1);
         let wanted =
             copy.radius[own + self.particle] + copy.radius[a] * (1.0 - t) + copy.radius[b] * t - self.overlap;
-        if wanted <= 0.0 || square >= wanted * wanted || square < 1e-18 {
-            return DVec3::ZERO;
+        // Written so that what is not a number stays with the strand that has it.
+        let touching = wanted > 0.0 && square < wanted * wanted && square > 1e-18;
+        if !touching {
+            return None;
         }
         let distance = square.sqrt();
         let there = copy.position[a].lerp(copy.position[b], t);
@@ -85,12 +87,12 @@ impl Near {
         let mass = copy.inverse_mass[own + self.particle];
         let others = (1.0 - t) * (1.0 - t) * copy.inverse_mass[a] + t * t * copy.inverse_mass[b];
         if mass <= 0.0 {
-            return DVec3::ZERO;
+            return None;
         }
         let share = mass / (mass + others);
         let depth = wanted - distance;
         let moved =
             (point - copy.before[own + self.particle]) - (there - copy.before[a].lerp(copy.before[b], t));
-        share * (depth * normal + friction::correction(moved, normal, depth, coefficient))
+        Some(friction::correction(moved, normal, depth, coefficient) * share)
     }
 }
