@@ -6,7 +6,7 @@
 use ecorche::character::{Character, Pose};
 use ecorche::field::Field;
 use ecorche::muscle::definition::{Attachment, BodyDef, Footprint, MuscleDef, ProfileDef, ProfilesDef, Side};
-use ecorche::muscle::{Flesh, Layer, Motion, Musculature, Settings, Workspace};
+use ecorche::muscle::{Flesh, Layer, Musculature, Settings, Workspace};
 use ecorche::output::plot::{Axis, Plot, Series};
 use glam::Vec3;
 use std::error::Error;
@@ -152,74 +152,77 @@ fn draw(
     Ok(())
 }
 
-/// How far the middle of each axis is from where it would be without inertia, during the shake and in the
-/// second after it.
+/// How far the middle of each axis still is from where it comes to rest, after the shake has ended.
 fn swing(arm: &Character, musculature: &Musculature) -> Result<(), Box<dyn Error>> {
     let clip = arm.clip("shake").ok_or("the arm has no such clip")?;
     let mut pose = Pose::rest(arm);
     clip.sample(clip.start, &mut pose);
     let mut state = musculature.at_rest(&pose.world(&arm.skeleton));
-    let mut still = state.clone();
     let mut workspace = Workspace::default();
-    let kinematic = Settings { motion: Motion::Kinematic, ..Settings::default() };
-    let frames = ((clip.end - clip.start) * FPS).round() as usize;
-    let mut away: Vec<Vec<f64>> = Vec::new();
-    for frame in 0..=frames + FPS as usize {
-        clip.sample(clip.start + (frame.min(frames)) as f32 / FPS, &mut pose);
+    // The clip dies away; stopped at its height, the muscles go on.
+    let stop = (0.9 * FPS) as usize;
+    let mut path = Vec::new();
+    for frame in 0..=stop + 2 * FPS as usize {
+        clip.sample(clip.start + frame.min(stop) as f32 / FPS, &mut pose);
         let world = pose.world(&arm.skeleton);
         musculature.step(&mut state, &world, &[], 1.0 / FPS, &Settings::default(), &mut workspace);
-        musculature.step(&mut still, &world, &[], 1.0 / FPS, &kinematic, &mut workspace);
-        let pairs = state.particles().strands.iter().zip(&still.particles().strands);
-        away.push(pairs.map(|(a, b)| 1e3 * a.position[15].distance(b.position[15])).collect());
+        path.push(state.particles().strands.iter().map(|s| s.position[15]).collect::<Vec<_>>());
     }
-    println!("\nswing of the middle of each axis, mm: during the shake, half a second after, a second after");
+    println!("\nswing of the middle of each axis, mm, 0, 0.25, 0.5 and 1 s after the arm stops");
     for (m, definition) in musculature.definition().muscle.iter().enumerate() {
-        let most = |range: std::ops::Range<usize>| away[range].iter().fold(0.0f64, |a, v| a.max(v[m]));
-        let (half, end) = (frames + FPS as usize / 2, away.len() - 1);
-        println!(
-            "{:16} {:6.2} {:6.3} {:6.3}",
-            definition.name,
-            most(0..frames),
-            most(half..half + 3),
-            most(end..end + 1)
-        );
+        let rest = path[path.len() - 1][m];
+        let away = [0, 6, 12, 24].map(|after| format!("{:7.3}", 1e3 * path[stop + after][m].distance(rest)));
+        println!("{:16} {}", definition.name, away.join(" "));
     }
     Ok(())
 }
 
-/// Fifty muscles of thirty particles on a row of arms.
+/// Fifty muscles of thirty particles over the athlete's joints.
 fn many() -> Result<(), Box<dyn Error>> {
-    let arm = ecorche::samples::build("arm")?;
-    let bind = Pose::rest(&arm).world(&arm.skeleton);
+    let athlete = ecorche::samples::build("athlete")?;
+    let skeleton = &athlete.skeleton;
+    let mut pose = Pose::rest(&athlete);
+    let bind = pose.world(skeleton);
+    let head = |joint: usize| Vec3::from(bind[joint].translation);
+    let child = |joint: usize| skeleton.children(joint).find(|&c| skeleton.joints[c].in_skin);
     let mut body = BodyDef::default();
-    for i in 0..50 {
-        let mut muscle = muscles().muscle[i % 4].clone();
-        muscle.name = format!("{} {i}", muscle.name);
-        let turn = i as f32 * 0.7;
-        for point in muscle.origin.0.iter_mut().chain(&mut muscle.insertion.0) {
-            point.at += 0.01 * Vec3::new(turn.cos(), 0.0, turn.sin());
+    for (joint, own) in skeleton.joints.iter().enumerate().filter(|(_, j)| j.in_skin) {
+        let Some((next, last)) = child(joint).and_then(|c| child(c).map(|d| (c, d))) else { continue };
+        let (near, far) = (head(joint).distance(head(next)), head(next).distance(head(last)));
+        if near.min(far) < 0.1 {
+            continue;
         }
-        muscle.width *= 0.5;
-        body.muscle.push(muscle);
+        for k in 0..8 {
+            let (sine, cosine) = (k as f32 * std::f32::consts::TAU / 8.0).sin_cos();
+            let around = |along: f32| Vec3::new(0.03 * cosine, along, 0.03 * sine);
+            let origin = Attachment { bone: own.name.clone(), at: around(0.1 * near) };
+            let insertion = Attachment { bone: skeleton.joints[next].name.clone(), at: around(0.3 * far) };
+            let name = format!("{} {k}", own.name);
+            let muscle = MuscleDef::new(&name, Side::Middle, origin.into(), insertion.into(), 0.012);
+            body.muscle.push(MuscleDef { particles: 30, ..muscle });
+        }
     }
-    let musculature = Musculature::new(&body, &arm.skeleton, &bind, Path::new("."), Vec::new())?;
-    let clip = arm.clip("shake").ok_or("the arm has no such clip")?;
-    let mut pose = Pose::rest(&arm);
+    body.muscle.truncate(50);
+    let musculature = Musculature::new(&body, skeleton, &bind, Path::new("."), Vec::new())?;
+    let clip = athlete.clip("run").or(athlete.clips.first()).ok_or("the athlete has no clip")?;
     let mut state = musculature.at_rest(&bind);
     let mut workspace = Workspace::default();
+    let (mut deepest, mut resets) = (0.0f64, 0);
     let begun = Instant::now();
-    let mut deepest = 0.0f64;
-    for frame in 0..48 {
+    let frames = 48;
+    for frame in 0..frames {
         clip.sample(clip.start + frame as f32 / FPS, &mut pose);
-        let world = pose.world(&arm.skeleton);
+        let world = pose.world(skeleton);
         let report =
             musculature.step(&mut state, &world, &[], 1.0 / FPS, &Settings::default(), &mut workspace);
-        deepest = deepest.max(report.deepest);
+        (deepest, resets) = (deepest.max(report.deepest), resets + report.resets);
     }
-    let ms = begun.elapsed().as_secs_f64() * 1e3 / 48.0;
     println!(
-        "\n50 muscles of 30 particles, all in one arm: {ms:.2} ms a frame; deepest in bone {:.3} mm",
-        1e3 * deepest
+        "\n{} muscles of 30 particles, athlete, {}: {:.2} ms a frame; deepest in bone {:.3} mm, resets {resets}",
+        body.muscle.len(),
+        clip.name,
+        begun.elapsed().as_secs_f64() * 1e3 / f64::from(frames),
+        1e3 * deepest,
     );
     Ok(())
 }

@@ -59,7 +59,7 @@ impl System {
             let frame = &frames[obstacle.frame];
             for (i, p) in position.iter_mut().enumerate().filter(|(i, _)| strand.inverse_mass[*i] > 0.0) {
                 let clearance = strand.clearance(o, i, drive.radius[i], obstacle.keep);
-                if let Some(meeting) = obstacle.meet(frame, *p, clearance) {
+                if let Ok(meeting) = obstacle.meet(frame, *p, clearance) {
                     *p += meeting.depth * meeting.normal;
                     moved = true;
                 }
@@ -75,7 +75,7 @@ impl System {
             let obstacle = &self.obstacles[o];
             for (i, &p) in position.iter().enumerate().filter(|(i, _)| strand.inverse_mass[*i] > 0.0) {
                 let clearance = strand.clearance(o, i, drive.radius[i], obstacle.keep);
-                if let Some(meeting) = obstacle.meet(&frames[obstacle.frame], p, clearance) {
+                if let Ok(meeting) = obstacle.meet(&frames[obstacle.frame], p, clearance) {
                     deepest = deepest.max(meeting.depth);
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::chain::Chain;
 use super::constraint::collide::{Keep, push_out};
-use super::constraint::contact::{Copy, Near, on_line};
+use super::constraint::contact::{Copy, Near, on_line, sleep};
 use super::constraint::distance::Distance;
 use super::constraint::friction::Correction;
 use super::rigid::Rigid;
@@ -103,6 +103,8 @@ struct StrandScratch {
     link_lambda: Vec<f64>,
     tie_lambda: Vec<DVec3>,
     obstacles: Vec<usize>,
+    /// For each particle and obstacle, substeps until it is looked at again.
+    asleep: Vec<u8>,
     near: Vec<Near>,
     chain: Chain,
     push: Vec<(Correction, u32)>,
@@ -111,8 +113,11 @@ struct StrandScratch {
 }
 
 /// Strands and obstacles closer than this beyond their radii are watched during a step, metres. A particle
-/// would have to move 5 cm against what it is close to within a frame: 1.2 m/s at 24 frames a second.
-const WATCH: f64 = 0.05;
+/// would have to move 4 cm against what it is close to within a frame: 1 m/s at 24 frames a second.
+const WATCH: f64 = 0.04;
+
+/// Fewer strands than this are stepped on one thread: handing them out costs more.
+const PARALLEL: usize = 8;
 
 /// A strand whose particles are this many times its size away from where they belong is put back.
 const LOST: f64 = 10.0;
@@ -137,6 +142,23 @@ impl System {
         if !(dt > 0.0 && dt.is_finite() && next.iter().all(Rigid::is_finite)) {
             return Report::default();
         }
+        if self.strands.len() < PARALLEL {
+            return self.substeps(state, next, drives, dt, settings, workspace, false);
+        }
+        // On a thread of the pool, where each substep's loops are handed out without waking it.
+        rayon::scope(|_| self.substeps(state, next, drives, dt, settings, workspace, true))
+    }
+
+    fn substeps(
+        &self,
+        state: &mut State,
+        next: &[Rigid],
+        drives: &[Drive],
+        dt: f64,
+        settings: &Settings,
+        workspace: &mut Workspace,
+        parallel: bool,
+    ) -> Report {
         self.prepare(state, next, drives, workspace);
         let substeps = settings.substeps.max(1);
         let h = dt / substeps as f64;
@@ -149,8 +171,13 @@ impl System {
                 *now = if substep == substeps { *to } else { from.toward(to, t) };
             }
             let frames = (&then[..], &now[..]);
-            self.strands.par_iter().zip(&mut state.strands).zip(&mut *scratches).zip(drives).for_each(
-                |(((strand, state), scratch), drive)| {
+            each_strand(
+                parallel,
+                &self.strands,
+                &mut state.strands,
+                scratches,
+                drives,
+                |strand, state, scratch, drive| {
                     move_strand(strand, state, scratch, drive, frames.1, self.gravity, h, settings);
                 },
             );
@@ -162,9 +189,14 @@ impl System {
                 }
             }
             let copy = &*copy;
-            self.strands.par_iter().zip(&mut state.strands).zip(&mut *scratches).zip(drives).for_each(
-                |(((strand, state), scratch), drive)| {
-                    self.keep_apart(strand, state, scratch, drive, frames, copy);
+            each_strand(
+                parallel,
+                &self.strands,
+                &mut state.strands,
+                scratches,
+                drives,
+                |strand, state, scratch, drive| {
+                    self.keep_apart(strand, state, scratch, drive, frames, copy, (h, substep == substeps));
                     finish(strand, state, scratch, h);
                 },
             );
@@ -228,6 +260,8 @@ impl System {
                 Keep::Outside => strand.spec.avoids_obstacles && meets(&boxes[own], &balls[o]),
                 Keep::Inside => strand.spec.inside_of.contains(&o),
             }));
+            scratch.asleep.clear();
+            scratch.asleep.resize(scratch.obstacles.len() * strand.len(), 0);
             scratch.near.clear();
             for (other, there) in self.strands.iter().enumerate() {
                 let may = other != own
@@ -238,7 +272,10 @@ impl System {
                     continue;
                 }
                 for (particle, &p) in state.strands[own].position.iter().enumerate() {
-                    if strand.inverse_mass[particle] == 0.0 {
+                    let reach = drives[own].radius[particle];
+                    let (low, high) = (boxes[other].0 - reach, boxes[other].1 + reach);
+                    let far = p.cmplt(low).any() || p.cmpgt(high).any();
+                    if far || strand.inverse_mass[particle] == 0.0 {
                         continue;
                     }
                     let (segment, t, distance) = on_line(&state.strands[other].position, p);
@@ -247,7 +284,7 @@ impl System {
                     let overlap = strand.overlap[other].get(particle).copied().unwrap_or(0.0);
                     if distance < drives[own].radius[particle] + radius - overlap + WATCH {
                         let other = (firsts[other], there.len());
-                        scratch.near.push(Near { particle, other, segment, overlap });
+                        scratch.near.push(Near { particle, other, segment, overlap, asleep: 0 });
                     }
                 }
             }
@@ -263,11 +300,12 @@ impl System {
         drive: &Drive,
         (then, now): (&[Rigid], &[Rigid]),
         copy: &Copy,
+        (h, last): (f64, bool),
     ) {
         if !scratch.near.is_empty() {
             scratch.push.fill((Correction::default(), 0));
             for near in &mut scratch.near {
-                let correction = near.correction(copy, scratch.first, strand.spec.friction);
+                let correction = near.correction(copy, scratch.first, strand.spec.friction, h);
                 if let Some(correction) = correction {
                     let push = &mut scratch.push[near.particle];
                     *push = (push.0 + correction, push.1 + 1);
@@ -286,17 +324,48 @@ impl System {
                 continue;
             }
             let clearance = |o: usize| strand.clearance(o, i, drive.radius[i], self.obstacles[o].keep);
-            for &o in &scratch.obstacles {
+            let asleep = &mut scratch.asleep[i * scratch.obstacles.len()..][..scratch.obstacles.len()];
+            for (&o, asleep) in scratch.obstacles.iter().zip(asleep) {
+                if *asleep > 0 && !last {
+                    *asleep -= 1;
+                    continue;
+                }
                 let obstacle = &self.obstacles[o];
                 let frames = (&then[obstacle.frame], &now[obstacle.frame]);
-                push_out(p, &mut scratch.before[i], obstacle, frames, clearance(o), strand.spec.friction);
+                let gap =
+                    push_out(p, &mut scratch.before[i], obstacle, frames, clearance(o), strand.spec.friction);
+                *asleep = sleep(gap, h);
             }
-            for &o in &scratch.obstacles {
+            for &o in scratch.obstacles.iter().filter(|_| last) {
                 let obstacle = &self.obstacles[o];
-                if let Some(meeting) = obstacle.meet(&now[obstacle.frame], *p, clearance(o)) {
+                if let Ok(meeting) = obstacle.meet(&now[obstacle.frame], *p, clearance(o)) {
                     scratch.deepest = scratch.deepest.max(meeting.depth);
                 }
             }
+        }
+    }
+}
+
+/// Does something with every strand, on one thread or on all.
+fn each_strand(
+    parallel: bool,
+    strands: &[Strand],
+    states: &mut [StrandState],
+    scratches: &mut [StrandScratch],
+    drives: &[Drive],
+    work: impl Fn(&Strand, &mut StrandState, &mut StrandScratch, &Drive) + Sync,
+) {
+    if parallel {
+        strands
+            .par_iter()
+            .zip(states)
+            .zip(scratches)
+            .zip(drives)
+            .with_min_len(2)
+            .for_each(|(((strand, state), scratch), drive)| work(strand, state, scratch, drive));
+    } else {
+        for (((strand, state), scratch), drive) in strands.iter().zip(states).zip(scratches).zip(drives) {
+            work(strand, state, scratch, drive);
         }
     }
 }

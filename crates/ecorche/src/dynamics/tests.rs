@@ -270,7 +270,7 @@ fn a_broken_state_goes_back_to_its_frames_and_is_counted() {
 #[test]
 fn the_same_bits_for_any_number_of_threads() {
     let specs: Vec<StrandSpec> =
-        (0..6).map(|i| strand(20, DVec3::new(0.0, 0.012 * f64::from(i), 0.0), 0.25, 6.0).0).collect();
+        (0..12).map(|i| strand(20, DVec3::new(0.0, 0.012 * f64::from(i), 0.0), 0.25, 6.0).0).collect();
     let frames = strand(20, DVec3::ZERO, 0.25, 6.0).1;
     let bone = Obstacle::capsule(0, [DVec3::Y * -0.01, DVec3::new(0.25, -0.01, 0.0)], 0.01);
     let system = System::new(frames.clone(), specs, vec![bone], GRAVITY);

@@ -100,25 +100,27 @@ impl Obstacle {
         }
     }
 
-    /// Whether a particle at `point` is deeper than its clearance allows.
+    /// How a particle at `point` is deeper than its clearance allows; else how far it is from that, metres.
     #[inline]
-    pub(in crate::dynamics) fn meet(&self, frame: &Rigid, point: DVec3, clearance: f64) -> Option<Meeting> {
+    pub(in crate::dynamics) fn meet(
+        &self,
+        frame: &Rigid,
+        point: DVec3,
+        clearance: f64,
+    ) -> Result<Meeting, f64> {
         let (value, gradient) = self.free_distance(frame.point_back(point));
         let steepness = gradient.length();
         // Also false for a NaN.
         if value < clearance && steepness > 1e-9 {
-            Some(Meeting {
-                depth: (clearance - value) / steepness,
-                normal: frame.vector(gradient / steepness),
-            })
+            Ok(Meeting { depth: (clearance - value) / steepness, normal: frame.vector(gradient / steepness) })
         } else {
-            None
+            Err(value - clearance)
         }
     }
 }
 
 /// Moves a particle out of an obstacle, with friction against its surface. `before`: where the particle was when
-/// the substep began; `frames`: where the obstacle was then and is now.
+/// the substep began; `frames`: where the obstacle was then and is now. Returns how far it was from touching.
 #[inline]
 pub(in crate::dynamics) fn push_out(
     point: &mut DVec3,
@@ -127,14 +129,17 @@ pub(in crate::dynamics) fn push_out(
     frames: (&Rigid, &Rigid),
     clearance: f64,
     coefficient: f64,
-) {
+) -> f64 {
     let (then, now) = frames;
-    if let Some(meeting) = obstacle.meet(now, *point, clearance) {
-        let surface = now.point(then.point_back(*before));
-        let correction = friction::correction(*point - surface, meeting.normal, meeting.depth, coefficient);
-        *point += correction.moved;
-        *before += correction.silent;
-    }
+    let meeting = match obstacle.meet(now, *point, clearance) {
+        Ok(meeting) => meeting,
+        Err(gap) => return gap,
+    };
+    let surface = now.point(then.point_back(*before));
+    let correction = friction::correction(*point - surface, meeting.normal, meeting.depth, coefficient);
+    *point += correction.moved;
+    *before += correction.silent;
+    0.0
 }
 
 #[cfg(test)]

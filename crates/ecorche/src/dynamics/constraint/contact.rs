@@ -18,6 +18,22 @@ pub(in crate::dynamics) struct Near {
     pub segment: usize,
     /// Overlap at bind, metres, not negative.
     pub overlap: f64,
+    /// Substeps for which it is too far to be looked at again.
+    pub asleep: u8,
+}
+
+/// Speed at which things are expected to close in on each other at most, m/s. A gap is not looked at again
+/// before it could have closed.
+const CLOSING: f64 = 2.0;
+
+/// Substeps after which a gap is looked at again whatever its size.
+const LONGEST_SLEEP: f64 = 10.0;
+
+/// For how many substeps of `h` seconds a gap need not be looked at.
+#[inline]
+pub(in crate::dynamics) fn sleep(gap: f64, h: f64) -> u8 {
+    // A gap that is not a number gives 0.
+    (gap / (CLOSING * h)).clamp(0.0, LONGEST_SLEEP) as u8
 }
 
 /// The nearest point on segment `segment` of a polyline: share along it, squared distance.
@@ -53,7 +69,11 @@ pub(in crate::dynamics) struct Copy {
 
 impl Near {
     /// How the particle moves; `None` where it keeps its distance.
-    pub fn correction(&mut self, copy: &Copy, own: usize, coefficient: f64) -> Option<Correction> {
+    pub fn correction(&mut self, copy: &Copy, own: usize, coefficient: f64, h: f64) -> Option<Correction> {
+        if self.asleep > 0 {
+            self.asleep -= 1;
+            return None;
+        }
         let (first, count) = self.other;
         let line = &copy.position[first..first + count];
         let point = copy.position[own + self.particle];
@@ -79,6 +99,7 @@ impl Near {
         // Written so that what is not a number stays with the strand that has it.
         let touching = wanted > 0.0 && square < wanted * wanted && square > 1e-18;
         if !touching {
+            self.asleep = sleep(square.sqrt() - wanted, h);
             return None;
         }
         let distance = square.sqrt();
