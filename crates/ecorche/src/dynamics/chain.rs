@@ -55,8 +55,7 @@ impl Chain {
             let [i, j] = link.ends;
             let between = position[j] - position[i];
             let length = between.length();
-            // The negation also turns away a NaN.
-            if !(length > 1e-12) {
+            if length.is_nan() || length <= 1e-12 {
                 continue;
             }
             let error = length - link.rest;

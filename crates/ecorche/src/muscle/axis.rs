@@ -360,7 +360,7 @@ impl Axis {
                 let (s0, s1) = (single(i).0, single(i + 1).0);
                 let left = self.lengths[i] - t0;
                 let (a, b) = (left / r0, t1 / r1);
-                if !(a + b > 1e-14) || r0 == 0.0 || r1 == 0.0 {
+                if a + b <= 1e-14 || r0 == 0.0 || r1 == 0.0 {
                     (self.starts[i + 1] / self.length, DVec3::ZERO)
                 } else {
                     let (e0, e1) = (self.directions[i], self.directions[i + 1]);

@@ -30,8 +30,7 @@ impl Field for FatPad {
         let local = self.world_from_pad.point_back(point.as_dvec3());
         let scaled = local / self.radii;
         let k = scaled.length();
-        // Also turns away what is not a number.
-        if !(k < 2.0) {
+        if k.is_nan() || k >= 2.0 {
             return Sample::OUTSIDE;
         }
         let mean = self.mean();

@@ -111,7 +111,7 @@ fn fibre(places: &[(DVec3, usize)], particles: usize, bind: &[Rigid]) -> Option<
     let mut knots = vec![0.0];
     for pair in controls.windows(2) {
         let gap = pair[0].distance(pair[1]);
-        if !(gap > 1e-4) {
+        if gap.is_nan() || gap <= 1e-4 {
             return None;
         }
         knots.push(knots[knots.len() - 1] + gap);

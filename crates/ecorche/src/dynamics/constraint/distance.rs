@@ -41,7 +41,7 @@ impl Distance {
     fn span(&self, position: &[DVec3]) -> Option<(f64, DVec3)> {
         let between = position[self.ends[1]] - position[self.ends[0]];
         let length = between.length();
-        // The negation also turns away a NaN.
+        // False for a NaN.
         (length > 1e-12).then(|| (length, between / length))
     }
 
