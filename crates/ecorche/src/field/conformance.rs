@@ -2,6 +2,8 @@
 //! motion, a batch is the points one by one. Also the capsule and the reference values other tests share.
 
 use super::*;
+// Of the tests' world, where anything may be used.
+#[cfg(test)]
 use crate::muscle::{Axis, ImplicitMuscle, Profile, Profiles};
 use glam::{Affine3A, DVec3, Quat};
 use serde_json::Value;

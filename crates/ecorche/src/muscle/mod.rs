@@ -9,7 +9,7 @@
 //! ```
 //! use ecorche::muscle::definition::{Attachment, BodyDef, MuscleDef, Side};
 //! use ecorche::muscle::{Musculature, Settings, Workspace};
-//! use ecorche::{character::Pose, field::Field};
+//! use ecorche::character::Pose;
 //! use glam::Vec3;
 //!
 //! let arm = ecorche::samples::build("arm")?;
