@@ -66,6 +66,7 @@
 //! The methods here are geometric: each vertex goes where its joints take it, and none knows that skin
 //! can touch skin. Deep bends pass through themselves; the measurements say by how much.
 
+pub mod anatomy;
 pub mod bake;
 pub mod cache;
 pub mod character;

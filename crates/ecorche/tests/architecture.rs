@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Modules of the crate in the order of the pipeline; each may use those before it and itself.
-const ORDER: [&str; 18] = [
+const ORDER: [&str; 19] = [
     "math",
     "cache",
     "geom",
@@ -13,6 +13,7 @@ const ORDER: [&str; 18] = [
     "sampling",
     "skinning",
     "muscle",
+    "anatomy",
     "frame",
     "deform",
     "output",

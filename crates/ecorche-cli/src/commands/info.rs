@@ -4,17 +4,24 @@ use super::write_json;
 use crate::arguments::InfoArguments;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
+use ecorche::anatomy::AnatomyFile;
 use ecorche::character::info::{Info, MeshInfo};
+use ecorche::muscle::definition::BodyDef;
 use std::fmt::Write;
 
 /// Prints the summary, or writes it as JSON.
 pub fn run(arguments: &InfoArguments, _console: &Console) -> Result<Outcome, Failure> {
     let character = source::load(&arguments.file)?;
+    let anatomy = source::load_anatomy(&arguments.anatomy, &character)?;
     let info = Info::of(&character);
     match &arguments.json {
         Some(path) => write_json(path, &info)?,
         None => {
-            std::io::Write::write_all(&mut std::io::stdout(), describe(&info, arguments.joints)?.as_bytes())?
+            let mut text = describe(&info, arguments.joints)?;
+            if let Some(file) = &anatomy {
+                describe_anatomy(&mut text, file, &file.anatomy().in_full(&character))?;
+            }
+            std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes())?;
         }
     }
     Ok(Outcome::Done)
@@ -122,6 +129,26 @@ fn describe_clips(text: &mut String, info: &Info) -> std::fmt::Result {
         writeln!(text)?;
     }
     Ok(())
+}
+
+fn describe_anatomy(text: &mut String, file: &AnatomyFile, body: &BodyDef) -> std::fmt::Result {
+    let skin = &file.anatomy().skin;
+    let fibres: usize = body.muscle.iter().map(|m| m.fibres).sum();
+    writeln!(text, "anatomy   {} fits", file.name())?;
+    writeln!(
+        text,
+        "  skin: {}, {} tracking, {} joints of their own",
+        skin.operator,
+        skin.tracking,
+        skin.joint.len()
+    )?;
+    writeln!(
+        text,
+        "  {} muscles ({fibres} fibres), {} fat pads, both sides counted",
+        body.muscle.len(),
+        body.fat.len()
+    )?;
+    writeln!(text, "  {} bones, {} keyed parameters", body.bone.len(), body.keys.len())
 }
 
 fn plural(word: &str, count: usize) -> String {
