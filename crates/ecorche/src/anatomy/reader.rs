@@ -88,7 +88,7 @@ impl<'a> Section<'a> {
     }
 
     fn wrong_type(&self, key: &str, item: &Item, wanted: &str) {
-        self.problem(key, format!("is a {}; write {wanted}", item.type_name()));
+        self.problem(key, format!("must be {wanted}, not {}", item.type_name()));
     }
 
     /// Notes that `key` must be there.
@@ -106,7 +106,7 @@ impl<'a> Section<'a> {
     fn number_of(&self, item: &Item, path: &Path, bound: Bound) -> Option<f64> {
         let number = item.as_float().or_else(|| item.as_integer().map(|i| i as f64));
         let Some(number) = number else {
-            self.problems.add(path, format!("is a {}; write a number", item.type_name()));
+            self.problems.add(path, format!("must be a number, not {}", item.type_name()));
             return None;
         };
         match bound.broken_by(number) {
@@ -246,7 +246,7 @@ impl<'a> Section<'a> {
             _ => None,
         };
         let Some(tables) = tables else {
-            self.wrong_type(key, item, &format!("[[{key}]] above each of them"));
+            self.wrong_type(key, item, &format!("tables with [[{key}]] above each"));
             return Vec::new();
         };
         tables
@@ -260,7 +260,7 @@ impl<'a> Section<'a> {
     pub fn named_sections(&self, key: &str, known: &[&str]) -> Vec<(String, Section<'a>)> {
         let Some(item) = self.get(key) else { return Vec::new() };
         let Some(tables) = item.as_table_like() else {
-            self.wrong_type(key, item, &format!("[...{key}.\"NAME\"] above each of them"));
+            self.wrong_type(key, item, "tables by name");
             return Vec::new();
         };
         let path = self.path.key(key);

@@ -160,15 +160,15 @@ fn refused(from: &str, to: &str, line: usize, words: &[&str]) {
 
 #[test]
 fn every_mistake_is_told_with_its_line_its_name_and_a_remedy() {
-    refused("width = 0.021", "widht = 0.021", 13, &["muscle \"biceps brachii\"", "has no width"]);
+    refused("width = 0.021", "widht = 0.021", 14, &["muscle \"biceps brachii\"", "has no width"]);
     refused(
         "width = 0.021",
         "widht = 0.021",
         13,
-        &[":19:1:", "unknown key \"widht\"; did you mean \"width\"?"],
+        &[":20:1:", "unknown key \"widht\"; did you mean \"width\"?"],
     );
-    refused("width = 0.021", "width = 0", 19, &["\"biceps brachii\" width: 0 must be above zero"]);
-    refused("width = 0.021", "width = \"wide\"", 19, &["is a string; write a number"]);
+    refused("width = 0.021", "width = 0", 20, &["\"biceps brachii\" width: 0 must be above zero"]);
+    refused("width = 0.021", "width = \"wide\"", 20, &["must be a number, not string"]);
     refused("operator = \"contact\"", "operator = \"contcat\"", 5, &["did you mean \"contact\"", "union"]);
     refused("opening = \"amount\"", "opening = \"much\"", 11, &["theta, amount"]);
     refused("[0.7, 0.0]", "[0.9, 0.0]", 11, &["skin.joint.LeftForeArm.controller", "sort them"]);
@@ -176,13 +176,13 @@ fn every_mistake_is_told_with_its_line_its_name_and_a_remedy() {
     refused(
         "\"triceps brachii\"",
         "\"biceps brachii\"",
-        23,
+        24,
         &["a second muscle \"biceps brachii\" of the left"],
     );
     refused(
         "bone = \"LeftShoulder\"",
         "bone = \"LeftShouldr\"",
-        17,
+        18,
         &["no joint", "did you mean \"LeftShoulder\""],
     );
     refused("skip = [\"Jaw\"]", "skip = [\"Jaws\"]", 6, &["skin.skip", "did you mean \"Jaw\""]);
@@ -190,13 +190,13 @@ fn every_mistake_is_told_with_its_line_its_name_and_a_remedy() {
     refused("[0.02, 0.11, 0.01]", "[20, 11, 1]", 14, &["m long, the bones it spans", "metres"]);
     refused("version = 1", "version = 9", 2, &["version: 9 is not known"]);
     refused("version = 1\n", "\n", 1, &["has no version; write version = 1"]);
-    refused("[[fat]]", "[fat]", 29, &["[[fat]] above each"]);
-    refused("fibres = 3", "fibres = 0", 26, &["from 1 to 64"]);
-    refused("side = \"right\"", "side = \"middle\"", 37, &["no muscle \"biceps brachii\" of side"]);
-    refused("mirror = true", "mirror = maybe", 16, &["not TOML"]);
-    refused("[0.5, 1.0]", "[0.0, 1.0]", 40, &["must rise"]);
-    refused("[0.5, 1.0]", "[0.5, 2.0]", 40, &["2 at 0.5 s must be from 0 to 1"]);
-    refused("side = \"left\"\nmirror", "mirror", 15, &["needs a side"]);
+    refused("[[fat]]", "[fat]", 31, &["[[fat]] above each"]);
+    refused("fibres = 3", "fibres = 0", 28, &["from 1 to 64"]);
+    refused("side = \"right\"", "side = \"middle\"", 39, &["no muscle \"biceps brachii\" of side"]);
+    refused("mirror = true", "mirror = maybe", 17, &["not TOML"]);
+    refused("[0.5, 1.0]", "[0.0, 1.0]", 42, &["must rise"]);
+    refused("[0.5, 1.0]", "[0.5, 2.0]", 42, &["2 at 0.5 s must be from 0 to 1"]);
+    refused("side = \"left\"\nmirror", "mirror", 16, &["needs a side"]);
 }
 
 #[test]

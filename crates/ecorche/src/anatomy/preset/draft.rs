@@ -1,0 +1,358 @@
+//! A muscle as an anatomist describes it, and how it is fitted under a skin.
+
+use super::probe::Probe;
+use crate::anatomy::BindFrames;
+use crate::character::Skeleton;
+use crate::muscle::definition::{Attachment, FatDef, Footprint, MuscleDef, ProfileDef, ProfilesDef, Side};
+use glam::Vec3;
+
+/// A place in bind space that a joint carries.
+pub type Spot = (usize, Vec3);
+
+/// A muscle before it is fitted.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    /// Latin name.
+    pub name: &'static str,
+    /// A point or a curve.
+    pub origin: Vec<Spot>,
+    /// A point or a curve.
+    pub insertion: Vec<Spot>,
+    /// Points on the way.
+    pub via: Vec<Spot>,
+    /// Fibres between curves.
+    pub fibres: usize,
+    /// Half thickness of the belly (of each fibre), metres, if there is room.
+    pub radius: f32,
+    /// Of the section; flat sheets have 0.8 and more.
+    pub eccentricity: f32,
+    /// Where the belly is when slack and when tense.
+    pub profile: [[u8; 2]; 2],
+    /// Share of each end that is tendon.
+    pub tendon: f32,
+}
+
+impl Draft {
+    /// A spindle between two points.
+    pub fn spindle(name: &'static str, origin: Spot, via: Vec<Spot>, insertion: Spot, radius: f32) -> Self {
+        Self {
+            name,
+            origin: vec![origin],
+            insertion: vec![insertion],
+            via,
+            fibres: 1,
+            radius,
+            eccentricity: 0.5,
+            profile: [[3, 3], [4, 4]],
+            tendon: 0.1,
+        }
+    }
+
+    /// A sheet of `fibres` flat fibres between curves.
+    pub fn sheet(
+        name: &'static str,
+        origin: Vec<Spot>,
+        via: Vec<Spot>,
+        insertion: Vec<Spot>,
+        fibres: usize,
+        radius: f32,
+    ) -> Self {
+        Self {
+            name,
+            origin,
+            insertion,
+            via,
+            fibres,
+            radius,
+            eccentricity: 0.8,
+            profile: [[2, 2], [3, 3]],
+            tendon: 0.05,
+        }
+    }
+
+    /// With the belly elsewhere.
+    pub fn shaped(self, rest: [u8; 2], active: [u8; 2]) -> Self {
+        Self { profile: [rest, active], ..self }
+    }
+
+    /// Flatter or rounder.
+    pub fn flat(self, eccentricity: f32) -> Self {
+        Self { eccentricity, ..self }
+    }
+
+    /// With longer tendons.
+    pub fn tendon(self, tendon: f32) -> Self {
+        Self { tendon, ..self }
+    }
+}
+
+/// What a draft is fitted into.
+pub struct Room<'a> {
+    /// The skin.
+    pub probe: &'a Probe,
+    /// The joints.
+    pub skeleton: &'a Skeleton,
+    /// Their frames.
+    pub frames: &'a BindFrames,
+    /// Least distance kept from the skin, metres.
+    pub margin: f32,
+    /// Which side is drafted.
+    pub side: Side,
+    /// Whether the other side is there too.
+    pub mirror: bool,
+}
+
+/// Stations along an axis at which room is measured.
+const STATIONS: usize = 20;
+/// Directions about a station.
+const DIRECTIONS: usize = 12;
+/// Below this share of the wanted width a muscle is not worth placing: 0.3 still shows on the thin arms of
+/// low-polygon characters, 0.1 is a string.
+const LEAST_WIDTH: f32 = 0.2;
+/// Share of the free way to the skin a muscle may fill.
+const FILL: f32 = 0.9;
+/// Points added at most to keep an axis inside.
+const MOST_ADDED: usize = 4;
+
+impl Room<'_> {
+    /// Moves the draft's points under the skin and makes it as wide as wanted or as fits.
+    pub fn fit(&self, draft: &Draft) -> Result<MuscleDef, String> {
+        let flatness = (1.0 - draft.eccentricity * draft.eccentricity).powf(0.25);
+        let thin = draft.radius * flatness;
+        let ends = |spots: &[Spot]| -> Vec<Spot> {
+            spots
+                .iter()
+                .map(|&(joint, p)| (joint, self.probe.settle(p, 1.5 * self.margin, 6.0 * draft.radius)))
+                .collect()
+        };
+        let mut fitted =
+            Draft { origin: ends(&draft.origin), insertion: ends(&draft.insertion), ..draft.clone() };
+        for spot in &mut fitted.via {
+            spot.1 = self.probe.settle(spot.1, thin + self.margin, 2.0 * draft.radius);
+        }
+        self.keep_inside(&mut fitted, thin);
+        let axes: Vec<Vec<Vec3>> = (0..fitted.fibres).map(|fibre| fibre_axis(&fitted, fibre)).collect();
+        let shape = Shape::new(draft.profile[0]);
+        let wanted = draft.radius / shape.peak;
+        let broad = self.broad(&axes[axes.len() / 2]);
+        let limits = axes.iter().map(|axis| self.width_limit(axis, broad, &shape, flatness));
+        let width = limits.fold(wanted, f32::min);
+        if width < LEAST_WIDTH * wanted {
+            return Err("no room for it between bone and skin".to_owned());
+        }
+        Ok(self.definition(&fitted, width, broad))
+    }
+
+    /// Adds points to a middle axis that leaves the skin between its points.
+    fn keep_inside(&self, draft: &mut Draft, thin: f32) {
+        for _ in 0..MOST_ADDED {
+            let axis = fibre_axis(draft, draft.fibres / 2);
+            let worst = (1..STATIONS)
+                .map(|k| {
+                    let share = k as f32 / STATIONS as f32;
+                    let p = point_at(&axis, share);
+                    (self.probe.clearance(p).0, share, p)
+                })
+                .min_by(|a, b| a.0.total_cmp(&b.0));
+            let Some((clearance, share, p)) = worst.filter(|w| w.0 < self.margin) else { return };
+            let moved = self.probe.settle(p, self.margin + 0.7 * thin, 4.0 * draft.radius);
+            if self.probe.clearance(moved).0 <= clearance {
+                return;
+            }
+            // Between the points of the way before and after it, carried by the nearer.
+            let at = share_of_points(&axis).iter().filter(|s| **s < share).count().saturating_sub(1);
+            let stations: Vec<Spot> = middle_points(draft);
+            let (before, after) =
+                (stations[at.min(stations.len() - 1)], stations[(at + 1).min(stations.len() - 1)]);
+            let owner = if before.1.distance(moved) < after.1.distance(moved) { before.0 } else { after.0 };
+            draft.via.insert(at.min(draft.via.len()), (owner, moved));
+        }
+    }
+
+    /// Direction along the skin and across the axis at the belly: the section's long side.
+    fn broad(&self, axis: &[Vec3]) -> Vec3 {
+        let middle = point_at(axis, 0.5);
+        let along = (point_at(axis, 0.55) - point_at(axis, 0.45)).normalize_or(Vec3::Y);
+        let outward = (self.probe.clearance(middle).1 - middle).normalize_or(Vec3::Z);
+        along.cross(outward).try_normalize().unwrap_or_else(|| along.any_orthonormal_vector())
+    }
+
+    /// The largest width with which a fibre stays inside.
+    fn width_limit(&self, axis: &[Vec3], broad: Vec3, shape: &Shape, flatness: f32) -> f32 {
+        let mut limit = f32::MAX;
+        for k in 1..STATIONS {
+            let share = k as f32 / STATIONS as f32;
+            let thickness = shape.value(share);
+            // Thin ends may touch what the belly may not.
+            if thickness < 0.2 * shape.peak {
+                continue;
+            }
+            let p = point_at(axis, share);
+            if !self.probe.inside(p) {
+                return 0.0;
+            }
+            let along = (point_at(axis, share + 0.02) - point_at(axis, share - 0.02)).normalize_or(Vec3::Y);
+            let long = broad
+                .reject_from_normalized(along)
+                .try_normalize()
+                .unwrap_or_else(|| along.any_orthonormal_vector());
+            let short = along.cross(long);
+            for d in 0..DIRECTIONS {
+                let (sin, cos) = (std::f32::consts::TAU * d as f32 / DIRECTIONS as f32).sin_cos();
+                let radius = 1.0 / (flatness * cos).hypot(sin / flatness);
+                let wanted = radius * thickness;
+                if let Some(free) = self.probe.exit(p, long * cos + short * sin, f32::MAX) {
+                    limit = limit.min((FILL * free).min(free - 0.5 * self.margin).max(0.0) / wanted);
+                }
+            }
+        }
+        limit
+    }
+
+    fn attachment(&self, (joint, p): Spot) -> Attachment {
+        Attachment {
+            bone: self.skeleton.joints[joint].name.clone(),
+            at: rounded(self.frames.to_bone(joint, p)),
+        }
+    }
+
+    fn definition(&self, draft: &Draft, width: f32, broad: Vec3) -> MuscleDef {
+        let footprint = |spots: &[Spot]| Footprint(spots.iter().map(|&spot| self.attachment(spot)).collect());
+        let [rest, active] = draft.profile.map(ProfileDef::Beta);
+        let origin_bone = self.frames.bind_from_bone[draft.origin[0].0].inverse();
+        MuscleDef {
+            mirror: self.mirror,
+            via: draft.via.iter().map(|&spot| self.attachment(spot)).collect(),
+            fibres: draft.fibres,
+            eccentricity: draft.eccentricity,
+            broad: Some(rounded(origin_bone.transform_vector3(broad))),
+            profile: ProfilesDef { rest, active },
+            tendon: draft.tendon,
+            ..MuscleDef::new(
+                draft.name,
+                self.side,
+                footprint(&draft.origin),
+                footprint(&draft.insertion),
+                down(width * (draft.fibres as f32).sqrt()),
+            )
+        }
+    }
+
+    /// A fat pad at `middle`, its half axes along `axes` as long as wanted or as fit.
+    pub fn fit_fat(
+        &self,
+        name: &str,
+        (joint, middle): Spot,
+        axes: [Vec3; 3],
+        radii: Vec3,
+        paired: bool,
+    ) -> Result<FatDef, String> {
+        let middle = self.probe.settle(middle, radii.min_element(), radii.max_element());
+        let mut scale = 1f32;
+        for k in 0..26 {
+            // The directions of a cube's neighbours.
+            let cell = if k < 13 { k } else { k + 1 };
+            let d = Vec3::new((cell % 3) as f32 - 1.0, (cell / 3 % 3) as f32 - 1.0, (cell / 9) as f32 - 1.0)
+                .normalize();
+            let surface = axes[0] * (d.x * radii.x) + axes[1] * (d.y * radii.y) + axes[2] * (d.z * radii.z);
+            if let Some(free) = self.probe.exit(middle, surface.normalize_or(Vec3::Z), f32::MAX) {
+                scale = scale.min(FILL * free / surface.length().max(f32::MIN_POSITIVE));
+            }
+        }
+        if !self.probe.inside(middle) || scale < LEAST_WIDTH {
+            return Err("no room for it under the skin".to_owned());
+        }
+        let bone = self.frames.bind_from_bone[joint].inverse();
+        let Attachment { bone: name_of_bone, at } = self.attachment((joint, middle));
+        let side = if paired { self.side } else { Side::Middle };
+        Ok(FatDef {
+            mirror: paired && self.mirror,
+            axes: Some([axes[0], axes[1]].map(|axis| rounded(bone.transform_vector3(axis)))),
+            ..FatDef::new(name, side, &name_of_bone, at, (radii * scale).map(down))
+        })
+    }
+}
+
+/// To a tenth of a millimetre, which people can read.
+fn rounded(v: Vec3) -> Vec3 {
+    v.map(|x| {
+        let x = (f64::from(x) * 1e4).round() / 1e4;
+        // Not minus zero.
+        x as f32 + 0.0
+    })
+}
+
+/// Down to a hundredth of a millimetre.
+fn down(x: f32) -> f32 {
+    ((f64::from(x) * 1e5).floor().max(1.0) / 1e5) as f32
+}
+
+/// A beta profile of unit norm.
+struct Shape {
+    powers: [i32; 2],
+    scale: f32,
+    peak: f32,
+}
+
+impl Shape {
+    fn new(powers: [u8; 2]) -> Self {
+        let powers = powers.map(|p| i32::from(p) - 1);
+        let raw = |s: f32| s.powi(powers[0]) * (1.0 - s).powi(powers[1]);
+        let steps = 256;
+        let square: f32 =
+            (0..steps).map(|k| raw((k as f32 + 0.5) / steps as f32).powi(2)).sum::<f32>() / steps as f32;
+        let scale = 1.0 / square.sqrt();
+        let top = powers[0] as f32 / (powers[0] + powers[1]) as f32;
+        Self { powers, scale, peak: raw(top) * scale }
+    }
+
+    fn value(&self, s: f32) -> f32 {
+        self.scale * s.powi(self.powers[0]) * (1.0 - s).powi(self.powers[1])
+    }
+}
+
+/// The point at `share` of a curve's points, by index.
+fn curve_at(points: &[Spot], share: f32) -> Vec3 {
+    let place = share * (points.len() - 1) as f32;
+    let k = (place as usize).min(points.len().saturating_sub(2));
+    match points {
+        [only] => only.1,
+        _ => points[k].1.lerp(points[k + 1].1, place - k as f32),
+    }
+}
+
+/// Middle of origin, points on the way, middle of insertion.
+fn middle_points(draft: &Draft) -> Vec<Spot> {
+    let middle = |spots: &[Spot]| (spots[spots.len() / 2].0, curve_at(spots, 0.5));
+    [middle(&draft.origin)]
+        .into_iter()
+        .chain(draft.via.iter().copied())
+        .chain([middle(&draft.insertion)])
+        .collect()
+}
+
+/// The way of one fibre: each passes the points at the offset it has from the middle one.
+fn fibre_axis(draft: &Draft, fibre: usize) -> Vec<Vec3> {
+    let share = (fibre as f32 + 0.5) / draft.fibres as f32;
+    let middle: Vec<Vec3> = middle_points(draft).into_iter().map(|spot| spot.1).collect();
+    let shares = share_of_points(&middle);
+    let [start, end] = [&draft.origin, &draft.insertion].map(|c| curve_at(c, share) - curve_at(c, 0.5));
+    middle.iter().zip(shares).map(|(&p, s)| p + start.lerp(end, s)).collect()
+}
+
+/// Share of the length at each point of a polyline.
+fn share_of_points(points: &[Vec3]) -> Vec<f32> {
+    let mut lengths = vec![0f32];
+    for pair in points.windows(2) {
+        lengths.push(lengths[lengths.len() - 1] + pair[0].distance(pair[1]));
+    }
+    let whole = lengths[lengths.len() - 1].max(f32::MIN_POSITIVE);
+    lengths.iter().map(|l| l / whole).collect()
+}
+
+fn point_at(points: &[Vec3], share: f32) -> Vec3 {
+    let shares = share_of_points(points);
+    let k = shares.iter().filter(|s| **s <= share).count().clamp(1, points.len() - 1);
+    let width = (shares[k] - shares[k - 1]).max(f32::MIN_POSITIVE);
+    points[k - 1].lerp(points[k], ((share - shares[k - 1]) / width).clamp(0.0, 1.0))
+}
