@@ -3,7 +3,9 @@
 use super::probe::Probe;
 use crate::anatomy::BindFrames;
 use crate::character::Skeleton;
-use crate::muscle::definition::{Attachment, FatDef, Footprint, MuscleDef, ProfileDef, ProfilesDef, Side};
+use crate::muscle::definition::{
+    Attachment, FatDef, Footprint, MuscleDef, ProfileDef, ProfilesDef, Side, SinesDef,
+};
 use glam::Vec3;
 
 /// A place in bind space that a joint carries.
@@ -26,8 +28,8 @@ pub struct Draft {
     pub radius: f32,
     /// Of the section; flat sheets have 0.8 and more.
     pub eccentricity: f32,
-    /// Where the belly is when slack and when tense.
-    pub profile: [[u8; 2]; 2],
+    /// How thickness is spread when slack and when tense.
+    pub profile: [ProfileDef; 2],
     /// Share of each end that is tendon.
     pub tendon: f32,
 }
@@ -43,7 +45,7 @@ impl Draft {
             fibres: 1,
             radius,
             eccentricity: 0.5,
-            profile: [[3, 3], [4, 4]],
+            profile: [ProfileDef::Beta([3, 3]), ProfileDef::Beta([4, 4])],
             tendon: 0.1,
         }
     }
@@ -65,14 +67,19 @@ impl Draft {
             fibres,
             radius,
             eccentricity: 0.8,
-            profile: [[2, 2], [3, 3]],
+            profile: [strap(), ProfileDef::Beta([2, 2])],
             tendon: 0.05,
         }
     }
 
     /// With the belly elsewhere.
     pub fn shaped(self, rest: [u8; 2], active: [u8; 2]) -> Self {
-        Self { profile: [rest, active], ..self }
+        Self { profile: [rest, active].map(ProfileDef::Beta), ..self }
+    }
+
+    /// As thick near the ends as in the middle.
+    pub fn strap(self) -> Self {
+        Self { profile: [strap(), ProfileDef::Beta([2, 2])], ..self }
     }
 
     /// Flatter or rounder.
@@ -84,6 +91,11 @@ impl Draft {
     pub fn tendon(self, tendon: f32) -> Self {
         Self { tendon, ..self }
     }
+}
+
+/// A profile with a long even middle.
+fn strap() -> ProfileDef {
+    ProfileDef::Sines(SinesDef { sines: vec![1.0, 0.0, 0.2] })
 }
 
 /// What a draft is fitted into.
@@ -112,7 +124,9 @@ const LEAST_WIDTH: f32 = 0.2;
 /// Share of the free way to the skin a muscle may fill.
 const FILL: f32 = 0.9;
 /// Points added at most to keep an axis inside.
-const MOST_ADDED: usize = 4;
+const MOST_ADDED: usize = 3;
+/// Moves tried at most to keep the fibres of a muscle inside: a spindle takes 0 to 4, a latissimus 10.
+const MOST_MOVES: usize = 24;
 
 impl Room<'_> {
     /// Moves the draft's points under the skin and makes it as wide as wanted or as fits.
@@ -130,9 +144,10 @@ impl Room<'_> {
         for spot in &mut fitted.via {
             spot.1 = self.probe.settle(spot.1, thin + self.margin, 2.0 * draft.radius);
         }
-        self.keep_inside(&mut fitted, thin);
-        let axes: Vec<Vec<Vec3>> = (0..fitted.fibres).map(|fibre| fibre_axis(&fitted, fibre)).collect();
-        let shape = Shape::new(draft.profile[0]);
+        let shape = Shape::new(&draft.profile[0]);
+        self.keep_inside(&mut fitted, thin, &shape);
+        let axes: Vec<Vec<Vec3>> =
+            (0..fitted.fibres).map(|fibre| axis(&controls(&fitted, Some(fibre)))).collect();
         let wanted = draft.radius / shape.peak;
         let broad = self.broad(&axes[axes.len() / 2]);
         let limits = axes.iter().map(|axis| self.width_limit(axis, broad, &shape, flatness));
@@ -143,29 +158,58 @@ impl Room<'_> {
         Ok(self.definition(&fitted, width, broad))
     }
 
-    /// Adds points to a middle axis that leaves the skin between its points.
-    fn keep_inside(&self, draft: &mut Draft, thin: f32) {
-        for _ in 0..MOST_ADDED {
-            let axis = fibre_axis(draft, draft.fibres / 2);
-            let worst = (1..STATIONS)
-                .map(|k| {
+    /// Moves the points of fibres that come too near the skin, and adds points where there are none to move.
+    fn keep_inside(&self, draft: &mut Draft, thin: f32, shape: &Shape) {
+        let most = draft.via.len() + MOST_ADDED;
+        for _ in 0..MOST_MOVES {
+            let mut worst: Option<(f32, f32, Vec3, f32)> = None;
+            for fibre in 0..draft.fibres {
+                let axis = axis(&controls(draft, Some(fibre)));
+                for k in 1..STATIONS {
                     let share = k as f32 / STATIONS as f32;
                     let p = point_at(&axis, share);
-                    (self.probe.clearance(p).0, share, p)
-                })
-                .min_by(|a, b| a.0.total_cmp(&b.0));
-            let Some((clearance, share, p)) = worst.filter(|w| w.0 < self.margin) else { return };
-            let moved = self.probe.settle(p, self.margin + 0.7 * thin, 4.0 * draft.radius);
-            if self.probe.clearance(moved).0 <= clearance {
+                    let need = self.margin + 0.6 * thin * shape.value(share) / shape.peak;
+                    let missing = need - self.probe.clearance(p).0;
+                    if missing > worst.map_or(0.05 * self.margin, |w| w.0) {
+                        worst = Some((missing, share, p, need));
+                    }
+                }
+            }
+            let Some((_, share, p, need)) = worst else { return };
+            let push = self.probe.settle(p, need, 4.0 * draft.radius) - p;
+            if push.length() < 0.02 * self.margin {
                 return;
             }
-            // Between the points of the way before and after it, carried by the nearer.
-            let at = share_of_points(&axis).iter().filter(|s| **s < share).count().saturating_sub(1);
-            let stations: Vec<Spot> = middle_points(draft);
-            let (before, after) =
-                (stations[at.min(stations.len() - 1)], stations[(at + 1).min(stations.len() - 1)]);
-            let owner = if before.1.distance(moved) < after.1.distance(moved) { before.0 } else { after.0 };
-            draft.via.insert(at.min(draft.via.len()), (owner, moved));
+            self.push(draft, share, p, push, most);
+        }
+    }
+
+    /// Moves what shapes the axis at `share`, near `p`.
+    fn push(&self, draft: &mut Draft, share: f32, p: Vec3, push: Vec3, most: usize) {
+        let middle = controls(draft, None);
+        let shares = share_of_points(&middle);
+        let last = shares.len() - 1;
+        let near =
+            (0..=last).min_by(|&a, &b| (shares[a] - share).abs().total_cmp(&(shares[b] - share).abs()));
+        let near = near.unwrap_or(0);
+        let far = (shares[near] - share).abs();
+        if (near == 0 || near == last) && far < 0.1 {
+            let curve = if near == 0 { &mut draft.origin } else { &mut draft.insertion };
+            let closest = curve.iter_mut().min_by(|a, b| a.1.distance(p).total_cmp(&b.1.distance(p)));
+            if let Some(spot) = closest {
+                spot.1 += push;
+            }
+        } else if (1..last).contains(&near) && (far < 0.15 || draft.via.len() >= most) {
+            draft.via[near - 1].1 += push;
+        } else if draft.via.len() < most {
+            let at = shares.iter().filter(|s| **s < share).count().clamp(1, last);
+            let owners: Vec<usize> = [draft.origin[0].0]
+                .into_iter()
+                .chain(draft.via.iter().map(|v| v.0))
+                .chain([draft.insertion[0].0])
+                .collect();
+            let owner = if share - shares[at - 1] < shares[at] - share { owners[at - 1] } else { owners[at] };
+            draft.via.insert(at - 1, (owner, point_at(&axis(&middle), share) + push));
         }
     }
 
@@ -218,7 +262,7 @@ impl Room<'_> {
 
     fn definition(&self, draft: &Draft, width: f32, broad: Vec3) -> MuscleDef {
         let footprint = |spots: &[Spot]| Footprint(spots.iter().map(|&spot| self.attachment(spot)).collect());
-        let [rest, active] = draft.profile.map(ProfileDef::Beta);
+        let [rest, active] = draft.profile.clone();
         let origin_bone = self.frames.bind_from_bone[draft.origin[0].0].inverse();
         MuscleDef {
             mirror: self.mirror,
@@ -287,57 +331,89 @@ fn down(x: f32) -> f32 {
     ((f64::from(x) * 1e5).floor().max(1.0) / 1e5) as f32
 }
 
-/// A beta profile of unit norm.
-struct Shape {
-    powers: [i32; 2],
+/// A profile of unit norm.
+struct Shape<'a> {
+    profile: &'a ProfileDef,
     scale: f32,
     peak: f32,
 }
 
-impl Shape {
-    fn new(powers: [u8; 2]) -> Self {
-        let powers = powers.map(|p| i32::from(p) - 1);
-        let raw = |s: f32| s.powi(powers[0]) * (1.0 - s).powi(powers[1]);
+impl<'a> Shape<'a> {
+    fn new(profile: &'a ProfileDef) -> Self {
+        let mut shape = Self { profile, scale: 1.0, peak: 0.0 };
         let steps = 256;
-        let square: f32 =
-            (0..steps).map(|k| raw((k as f32 + 0.5) / steps as f32).powi(2)).sum::<f32>() / steps as f32;
-        let scale = 1.0 / square.sqrt();
-        let top = powers[0] as f32 / (powers[0] + powers[1]) as f32;
-        Self { powers, scale, peak: raw(top) * scale }
+        let values: Vec<f32> = (0..steps).map(|k| shape.value((k as f32 + 0.5) / steps as f32)).collect();
+        let square = values.iter().map(|v| v * v).sum::<f32>() / steps as f32;
+        shape.scale = 1.0 / square.sqrt();
+        shape.peak = shape.scale * values.into_iter().fold(0.0, f32::max);
+        shape
     }
 
     fn value(&self, s: f32) -> f32 {
-        self.scale * s.powi(self.powers[0]) * (1.0 - s).powi(self.powers[1])
+        let raw = match self.profile {
+            ProfileDef::Beta(powers) => {
+                let [a, b] = powers.map(|p| i32::from(p) - 1);
+                s.powi(a) * (1.0 - s).powi(b)
+            }
+            ProfileDef::Cubic(_) => 1.0,
+            ProfileDef::Sines(sines) => {
+                let turn = std::f32::consts::PI * s;
+                sines.sines.iter().enumerate().map(|(k, w)| w * (turn * (k + 1) as f32).sin()).sum()
+            }
+        };
+        self.scale * raw
     }
 }
 
-/// The point at `share` of a curve's points, by index.
+/// The point at `share` of a curve's length.
 fn curve_at(points: &[Spot], share: f32) -> Vec3 {
-    let place = share * (points.len() - 1) as f32;
-    let k = (place as usize).min(points.len().saturating_sub(2));
-    match points {
-        [only] => only.1,
-        _ => points[k].1.lerp(points[k + 1].1, place - k as f32),
+    let points: Vec<Vec3> = points.iter().map(|spot| spot.1).collect();
+    if let [only] = points[..] { only } else { point_at(&points, share) }
+}
+
+/// The control points of one fibre: each passes the points on the way at the offset it has from the middle one.
+fn controls(draft: &Draft, fibre: Option<usize>) -> Vec<Vec3> {
+    let share = match fibre {
+        Some(fibre) if draft.fibres > 1 => fibre as f32 / (draft.fibres - 1) as f32,
+        _ => 0.5,
+    };
+    let [start, end] = [&draft.origin, &draft.insertion].map(|curve| curve_at(curve, share));
+    let [start_aside, end_aside] =
+        [(start, &draft.origin), (end, &draft.insertion)].map(|(p, curve)| p - curve_at(curve, 0.5));
+    let count = draft.via.len() as f32 + 1.0;
+    let via = draft.via.iter().enumerate();
+    let via = via.map(|(k, spot)| spot.1 + start_aside.lerp(end_aside, (k as f32 + 1.0) / count));
+    [start].into_iter().chain(via).chain([end]).collect()
+}
+
+/// The axis of one fibre: a cubic through its control points.
+fn axis(controls: &[Vec3]) -> Vec<Vec3> {
+    let shares = share_of_points(controls);
+    let slope = |k: usize| {
+        let chord = |k: usize| (controls[k + 1] - controls[k]) / (shares[k + 1] - shares[k]).max(1e-6);
+        let last = controls.len() - 1;
+        if k == 0 || k == last {
+            return chord(k.min(last - 1));
+        }
+        let (before, after) = (shares[k] - shares[k - 1], shares[k + 1] - shares[k]);
+        chord(k - 1).lerp(chord(k), before / (before + after).max(1e-6))
+    };
+    let pieces = 6;
+    let mut points = vec![controls[0]];
+    for k in 0..controls.len() - 1 {
+        let d = shares[k + 1] - shares[k];
+        for i in 1..=pieces {
+            let t = i as f32 / pieces as f32;
+            let (t2, t3) = (t * t, t * t * t);
+            points.push(
+                controls[k] * (2.0 * t3 - 3.0 * t2 + 1.0)
+                    + controls[k + 1] * (3.0 * t2 - 2.0 * t3)
+                    + slope(k) * (d * (t3 - 2.0 * t2 + t))
+                    + slope(k + 1) * (d * (t3 - t2)),
+            );
+        }
     }
-}
-
-/// Middle of origin, points on the way, middle of insertion.
-fn middle_points(draft: &Draft) -> Vec<Spot> {
-    let middle = |spots: &[Spot]| (spots[spots.len() / 2].0, curve_at(spots, 0.5));
-    [middle(&draft.origin)]
-        .into_iter()
-        .chain(draft.via.iter().copied())
-        .chain([middle(&draft.insertion)])
-        .collect()
-}
-
-/// The way of one fibre: each passes the points at the offset it has from the middle one.
-fn fibre_axis(draft: &Draft, fibre: usize) -> Vec<Vec3> {
-    let share = (fibre as f32 + 0.5) / draft.fibres as f32;
-    let middle: Vec<Vec3> = middle_points(draft).into_iter().map(|spot| spot.1).collect();
-    let shares = share_of_points(&middle);
-    let [start, end] = [&draft.origin, &draft.insertion].map(|c| curve_at(c, share) - curve_at(c, 0.5));
-    middle.iter().zip(shares).map(|(&p, s)| p + start.lerp(end, s)).collect()
+    points
 }
 
 /// Share of the length at each point of a polyline.

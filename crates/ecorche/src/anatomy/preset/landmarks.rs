@@ -28,7 +28,15 @@ pub struct Bone {
 }
 
 impl Bone {
-    fn new(joint: usize, from: Vec3, to: Vec3, fronts: [Vec3; 2], sign: f32, probe: &Probe) -> Option<Self> {
+    /// `stoutness` is the largest half thickness believed, as a share of the length: beyond it the skin is a robe.
+    fn new(
+        joint: usize,
+        [from, to]: [Vec3; 2],
+        fronts: [Vec3; 2],
+        sign: f32,
+        stoutness: f32,
+        probe: &Probe,
+    ) -> Option<Self> {
         let along = to - from;
         let axis = along.try_normalize()?;
         let [front, end] =
@@ -36,11 +44,12 @@ impl Bone {
         let twist = axis.dot(front.cross(end)).atan2(front.dot(end));
         let mut bone = Self { joint, from, along, front, twist, sign, radius: 0.0 };
         let middle = bone.axis(0.5);
-        let mut radii: Vec<f32> = (0..8)
-            .filter_map(|k| probe.exit(middle, bone.direction(0.5, 45.0 * k as f32), 0.6 * along.length()))
-            .collect();
-        radii.sort_by(f32::total_cmp);
-        bone.radius = radii.get(radii.len() / 2).copied().unwrap_or(0.12 * along.length());
+        let stout = stoutness * along.length();
+        let free = |k: i32| probe.exit(middle, bone.direction(0.5, 45.0 * k as f32), 2.0 * stout);
+        let radii: Vec<f32> = (0..8).filter_map(free).collect();
+        // The mean, since some rigs lay the shin's joints along its front.
+        let mean = radii.iter().sum::<f32>() / radii.len().max(1) as f32;
+        bone.radius = if radii.is_empty() { 0.6 * stout } else { mean.min(stout) };
         Some(bone)
     }
 
@@ -61,8 +70,8 @@ impl Bone {
     /// The place at share `t` of the bone, towards `angle` (degrees), at share `depth` of the way to the skin.
     pub fn at(&self, probe: &Probe, t: f32, angle: f32, depth: f32) -> Vec3 {
         let direction = self.direction(t, angle);
-        // Towards the trunk there is no skin to meet for a long way.
-        let reach = probe.exit(self.axis(t), direction, 1.5 * self.radius).unwrap_or(1.2 * self.radius);
+        // Towards the trunk, and under a robe, there is no skin to meet for a long way.
+        let reach = probe.exit(self.axis(t), direction, 1.8 * self.radius).unwrap_or(1.1 * self.radius);
         self.axis(t) + direction * (depth * reach)
     }
 }
@@ -83,12 +92,14 @@ pub struct Trunk {
     pub breadth: f32,
     /// Spine joints from the hips up, with their heights.
     spine: Vec<(usize, f32)>,
+    /// How much higher than its hip joints say a rig's pelvis is; see [`find_trunk`].
+    lift: f32,
 }
 
 impl Trunk {
     /// A place by distance from the middle to side `sign` and height, half way from back to front.
     pub fn place(&self, probe: &Probe, sign: f32, x: f32, y: f32) -> Vec3 {
-        let middle = self.hips + self.up * (y * self.height);
+        let middle = self.hips + self.up * ((y + self.lift * (1.0 - y)) * self.height);
         let centre = |p: Vec3| {
             let [ahead, behind] = [self.front, -self.front]
                 .map(|d| probe.exit(p, d, self.height).unwrap_or(0.5 * self.breadth));
@@ -100,7 +111,7 @@ impl Trunk {
     }
 
     fn under(&self, probe: &Probe, from: Vec3, direction: Vec3, depth: f32) -> Vec3 {
-        let reach = probe.exit(from, direction, 1.3 * self.breadth).unwrap_or(0.7 * self.breadth);
+        let reach = probe.exit(from, direction, 1.1 * self.breadth).unwrap_or(0.7 * self.breadth);
         from + direction * (reach - depth * self.breadth).max(0.3 * reach)
     }
 
@@ -236,7 +247,7 @@ impl Landmarks {
             side,
         };
         let sign = if side == humanoid::Side::Left { 1.0 } else { -1.0 };
-        let trunk = find_trunk(&finder);
+        let trunk = find_trunk(&finder, probe);
         let arm = find_arm(&finder, probe, sign, trunk.as_ref());
         let leg = find_leg(&finder, probe, sign, trunk.as_ref());
         let neck = find_neck(&finder, trunk.as_ref());
@@ -244,7 +255,10 @@ impl Landmarks {
     }
 }
 
-fn find_trunk(finder: &Finder) -> Option<Trunk> {
+/// Height of the crotch under the hip joints of a body whose joints are where bones turn.
+const CROTCH: f32 = -0.17;
+
+fn find_trunk(finder: &Finder, probe: &Probe) -> Option<Trunk> {
     let legs = finder.pair(Part::UpperLeg)?;
     let arms = finder.pair(Part::UpperArm)?;
     let middle = |[a, b]: [Vec3; 2]| 0.5 * (a + b);
@@ -262,7 +276,20 @@ fn find_trunk(finder: &Finder) -> Option<Trunk> {
         // The pelvis is the pelvis wherever its joint is put.
         spine.push((joint, if spine.is_empty() { f32::MIN } else { y }));
     }
-    (!spine.is_empty() && breadth > 0.0).then_some(Trunk { hips, up, left, front, height, breadth, spine })
+    // Some rigs put the hip joints as low as the crotch; heights then count from where they should be.
+    let belly = hips + up * (0.2 * height);
+    let crotch = probe.exit(belly, -up, height).map_or(CROTCH, |down| 0.2 - down / height);
+    let lift = (crotch - CROTCH).clamp(0.0, 0.2);
+    (!spine.is_empty() && breadth > 0.0).then_some(Trunk {
+        hips,
+        up,
+        left,
+        front,
+        height,
+        breadth,
+        spine,
+        lift,
+    })
 }
 
 /// Which way is the front of a straight elbow, as a share of how far a bent one points to it. A stretched arm's
@@ -298,8 +325,8 @@ fn find_arm(finder: &Finder, probe: &Probe, sign: f32, trunk: Option<&Trunk>) ->
     });
     Some(Arm {
         girdle: girdle.unwrap_or(joint),
-        upper: Bone::new(joint, shoulder, elbow, [front, front], sign, probe)?,
-        lower: Bone::new(lower_joint, elbow, wrist, [elbow_front, palm], sign, probe)?,
+        upper: Bone::new(joint, [shoulder, elbow], [front, front], sign, 0.23, probe)?,
+        lower: Bone::new(lower_joint, [elbow, wrist], [elbow_front, palm], sign, 0.2, probe)?,
         hand: hand.unwrap_or(lower_joint),
     })
 }
@@ -338,8 +365,8 @@ fn find_leg(finder: &Finder, probe: &Probe, sign: f32, trunk: Option<&Trunk>) ->
     .try_normalize()?;
     let length = ball.map_or(0.3 * knee.distance(ankle), |ball| ball.distance(ankle));
     Some(Leg {
-        thigh: Bone::new(joint, hip, knee, [front, front], sign, probe)?,
-        shank: Bone::new(shank, knee, ankle, [front, toes], sign, probe)?,
+        thigh: Bone::new(joint, [hip, knee], [front, front], sign, 0.28, probe)?,
+        shank: Bone::new(shank, [knee, ankle], [front, toes], sign, 0.2, probe)?,
         foot,
         instep: ankle + 0.45 * length * (0.8 * toes + 0.4 * shank_axis),
         toes,

@@ -23,7 +23,7 @@ pub fn drafts(leg: &Leg, pelvis: usize, probe: &Probe) -> Vec<Draft> {
             on(pelvis, thigh(-0.04, 15.0, 0.55)),
             vec![thigh(0.3, 8.0, 0.68), thigh(0.62, 4.0, 0.64), thigh(0.95, 0.0, 0.68)],
             shank(0.07, 0.0, 0.6),
-            0.27 * thick,
+            0.3 * thick,
         )
         .shaped([3, 4], [3, 5])
         .tendon(0.18),
@@ -32,7 +32,7 @@ pub fn drafts(leg: &Leg, pelvis: usize, probe: &Probe) -> Vec<Draft> {
             thigh(0.07, 85.0, 0.45),
             vec![thigh(0.3, 65.0, 0.6), thigh(0.65, 48.0, 0.58), thigh(0.93, 30.0, 0.62)],
             shank(0.05, 15.0, 0.58),
-            0.35 * thick,
+            0.38 * thick,
         )
         .shaped([3, 3], [3, 4])
         .flat(0.65),
@@ -41,7 +41,7 @@ pub fn drafts(leg: &Leg, pelvis: usize, probe: &Probe) -> Vec<Draft> {
             thigh(0.22, -40.0, 0.35),
             vec![thigh(0.62, -42.0, 0.55), thigh(0.88, -45.0, 0.6)],
             shank(0.05, -15.0, 0.58),
-            0.32 * thick,
+            0.34 * thick,
         )
         .shaped([4, 3], [5, 3]),
         Draft::spindle(
@@ -49,7 +49,7 @@ pub fn drafts(leg: &Leg, pelvis: usize, probe: &Probe) -> Vec<Draft> {
             ischium(-170.0),
             vec![thigh(0.35, 165.0, 0.58), thigh(0.65, 148.0, 0.58), thigh(0.93, 135.0, 0.62)],
             shank(0.07, 115.0, 0.6),
-            0.29 * thick,
+            0.32 * thick,
         )
         .tendon(0.15),
         Draft::spindle(
@@ -57,7 +57,7 @@ pub fn drafts(leg: &Leg, pelvis: usize, probe: &Probe) -> Vec<Draft> {
             ischium(-155.0),
             vec![thigh(0.35, -160.0, 0.6), thigh(0.65, -155.0, 0.6), thigh(0.93, -140.0, 0.66)],
             shank(0.1, -60.0, 0.6),
-            0.25 * thick,
+            0.28 * thick,
         )
         .shaped([3, 4], [3, 5])
         .tendon(0.22),
@@ -66,7 +66,7 @@ pub fn drafts(leg: &Leg, pelvis: usize, probe: &Probe) -> Vec<Draft> {
             ischium(-140.0),
             vec![thigh(0.4, -135.0, 0.5), thigh(0.7, -140.0, 0.52)],
             shank(0.03, -135.0, 0.5),
-            0.25 * thick,
+            0.28 * thick,
         )
         .shaped([4, 3], [5, 3])
         .tendon(0.18),
@@ -75,7 +75,7 @@ pub fn drafts(leg: &Leg, pelvis: usize, probe: &Probe) -> Vec<Draft> {
             thigh(0.94, -155.0, 0.55),
             vec![shank(0.08, -160.0, 0.68), shank(0.28, -155.0, 0.66), shank(0.62, -175.0, 0.68)],
             heel,
-            0.42 * thin,
+            0.46 * thin,
         )
         .shaped([3, 5], [3, 6])
         .tendon(0.22),
@@ -84,7 +84,7 @@ pub fn drafts(leg: &Leg, pelvis: usize, probe: &Probe) -> Vec<Draft> {
             thigh(0.94, 155.0, 0.55),
             vec![shank(0.08, 160.0, 0.68), shank(0.26, 152.0, 0.66), shank(0.62, 175.0, 0.68)],
             heel,
-            0.38 * thin,
+            0.42 * thin,
         )
         .shaped([3, 5], [3, 6])
         .tendon(0.22),
@@ -93,7 +93,7 @@ pub fn drafts(leg: &Leg, pelvis: usize, probe: &Probe) -> Vec<Draft> {
             shank(0.1, 165.0, 0.35),
             vec![shank(0.45, 180.0, 0.48), shank(0.75, 180.0, 0.6)],
             heel,
-            0.42 * thin,
+            0.46 * thin,
         )
         .shaped([3, 4], [3, 5])
         .flat(0.65)
@@ -103,7 +103,7 @@ pub fn drafts(leg: &Leg, pelvis: usize, probe: &Probe) -> Vec<Draft> {
             shank(0.08, 50.0, 0.5),
             vec![shank(0.3, 38.0, 0.6), shank(0.8, 12.0, 0.6), shank(0.97, -15.0, 0.65)],
             (foot, leg.instep),
-            0.27 * thin,
+            0.3 * thin,
         )
         .shaped([3, 5], [3, 6])
         .tendon(0.2),
@@ -112,7 +112,7 @@ pub fn drafts(leg: &Leg, pelvis: usize, probe: &Probe) -> Vec<Draft> {
             shank(0.07, 95.0, 0.6),
             vec![shank(0.32, 98.0, 0.66), shank(0.85, 135.0, 0.66)],
             on(foot, shank(1.0, 140.0, 0.6)),
-            0.24 * thin,
+            0.27 * thin,
         )
         .shaped([3, 5], [3, 6])
         .tendon(0.22),
@@ -167,9 +167,9 @@ pub fn hip_drafts(leg: &Leg, trunk: &Trunk, sign: f32, probe: &Probe) -> Vec<Dra
                 thigh(0.96, -110.0, 0.74),
             ],
             shank(0.09, -45.0, 0.65),
-            0.12 * thick,
+            0.11 * thick,
         )
-        .shaped([2, 2], [3, 3]),
+        .strap(),
         Draft::spindle(
             "adductor longus",
             front(0.1, -0.05, 0.22),

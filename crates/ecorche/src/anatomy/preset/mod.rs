@@ -129,20 +129,20 @@ fn place_fat(landmarks: &Landmarks, room: &Room, preset: &mut Preset) {
     let pads = [
         (
             "belly",
-            (trunk.bone(0.2), trunk.front(probe, sign, 0.0, 0.2, 0.2)),
-            glam::Vec3::new(0.42, 0.3, 0.17),
+            (trunk.bone(0.24), trunk.front(probe, sign, 0.0, 0.24, 0.14)),
+            glam::Vec3::new(0.4, 0.3, 0.11),
             false,
         ),
         (
             "chest",
             (trunk.chest(), trunk.front(probe, sign, 0.48, 0.76, 0.16)),
-            glam::Vec3::new(0.26, 0.24, 0.14),
+            glam::Vec3::new(0.22, 0.2, 0.12),
             true,
         ),
         (
             "buttock",
             (trunk.pelvis(), trunk.back(probe, sign, 0.45, -0.06, 0.24)),
-            glam::Vec3::new(0.26, 0.28, 0.2),
+            glam::Vec3::new(0.22, 0.22, 0.16),
             true,
         ),
     ];

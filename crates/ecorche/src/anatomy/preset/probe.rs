@@ -36,6 +36,13 @@ impl Probe {
         self.bvh.first_hit(&ray, reach, positions, triangles, |hit| !hit.front).map(|hit| hit.distance)
     }
 
+    /// How far a ray goes until it leaves the skin for the last time within `reach`.
+    pub fn outermost(&self, from: Vec3, direction: Vec3, reach: f32) -> Option<f32> {
+        let hits =
+            self.bvh.all_hits(&Ray::new(from, direction), reach, &self.mesh.positions, &self.mesh.triangles);
+        hits.iter().rev().find(|hit| !hit.front).map(|hit| hit.distance)
+    }
+
     /// Whether most of five rays leave more often than they enter.
     pub fn inside(&self, p: Vec3) -> bool {
         let leaves = |direction: &&Vec3| {

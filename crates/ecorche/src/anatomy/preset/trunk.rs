@@ -33,10 +33,10 @@ pub fn shoulder_drafts(trunk: &Trunk, arm: &Arm, sign: f32, probe: &Probe) -> Ve
         Draft::sheet(
             "deltoideus pars clavicularis",
             vec![clavicle(0.62), clavicle(0.92)],
-            vec![upper(0.1, 35.0, 0.72)],
+            vec![upper(0.1, 35.0, 0.76)],
             vec![tuberosity(75.0)],
             2,
-            0.3 * thick,
+            0.38 * thick,
         )
         .flat(0.6)
         .shaped([3, 3], [3, 3]),
@@ -46,17 +46,17 @@ pub fn shoulder_drafts(trunk: &Trunk, arm: &Arm, sign: f32, probe: &Probe) -> Ve
             vec![upper(0.12, 90.0, 0.68)],
             vec![tuberosity(90.0)],
             3,
-            0.3 * thick,
+            0.38 * thick,
         )
         .flat(0.6)
         .shaped([3, 3], [3, 3]),
         Draft::sheet(
             "deltoideus pars spinalis",
             vec![spine(0.12), spine(0.6)],
-            vec![upper(0.1, 148.0, 0.72)],
+            vec![upper(0.1, 148.0, 0.76)],
             vec![tuberosity(105.0)],
             2,
-            0.3 * thick,
+            0.38 * thick,
         )
         .flat(0.6)
         .shaped([3, 3], [3, 3]),
@@ -116,7 +116,7 @@ pub fn shoulder_drafts(trunk: &Trunk, arm: &Arm, sign: f32, probe: &Probe) -> Ve
             vec![around(95.0, 0.68, 0.12)],
             vec![on(girdle, back(0.52, 0.8, 0.18)), on(girdle, back(0.52, 0.68, 0.16))],
             3,
-            0.1 * b,
+            0.08 * b,
         ),
         Draft::sheet(
             "trapezius pars transversa",
@@ -155,7 +155,7 @@ pub fn trunk_drafts(trunk: &Trunk, sign: f32, probe: &Probe) -> Vec<Draft> {
             back(0.1, 0.98, 0.16),
             0.14 * b,
         )
-        .shaped([2, 3], [2, 3]),
+        .strap(),
         Draft::spindle(
             "rectus abdominis",
             on(pelvis, front(0.09, 0.0, 0.12)),
@@ -164,7 +164,7 @@ pub fn trunk_drafts(trunk: &Trunk, sign: f32, probe: &Probe) -> Vec<Draft> {
             0.14 * b,
         )
         .flat(0.85)
-        .shaped([2, 2], [2, 2]),
+        .strap(),
         Draft::sheet(
             "obliquus externus abdominis",
             vec![around(45.0, 0.6, 0.1), around(70.0, 0.5, 0.1), around(95.0, 0.42, 0.1)],
@@ -200,9 +200,11 @@ pub fn neck_drafts(
         (neck.neck, from + direction * (depth * reach))
     };
     let on_skull = |direction: Vec3, depth: f32| {
-        let from = neck.top + trunk.up * (0.12 * b);
+        // The head has holes of its own: not the first way out, the last.
+        let crown = probe.outermost(neck.top, trunk.up, 2.0 * trunk.height).unwrap_or(0.4 * trunk.height);
+        let from = neck.top + trunk.up * (crown - 0.3 * trunk.height).clamp(-0.1 * b, 0.25 * b);
         let direction = direction.normalize();
-        let reach = probe.exit(from, direction, b).unwrap_or(0.35 * b);
+        let reach = probe.outermost(from, direction, 0.8 * b).unwrap_or(0.4 * b);
         (neck.head, from + direction * (depth * reach))
     };
     let tip = {
@@ -216,14 +218,14 @@ pub fn neck_drafts(
             "sternocleidomastoideus",
             (chest, collar),
             vec![on_neck(0.3, trunk.front + 0.45 * out, 0.75), on_neck(0.75, 0.3 * trunk.front + out, 0.75)],
-            on_skull(out - 0.25 * trunk.front, 0.75),
+            on_skull(out - 0.3 * trunk.front, 0.82),
             0.11 * b,
         ),
         Draft::spindle(
             "splenius capitis",
             (chest, trunk.back(probe, sign, 0.05, 1.05, 0.14)),
             vec![on_neck(0.4, 0.35 * out - trunk.front, 0.7), on_neck(0.85, 0.7 * out - trunk.front, 0.7)],
-            on_skull(0.8 * out - 0.7 * trunk.front, 0.75),
+            on_skull(0.8 * out - 0.7 * trunk.front, 0.82),
             0.1 * b,
         ),
         Draft::sheet(
