@@ -164,7 +164,7 @@ fn every_mistake_is_told_with_its_line_its_name_and_a_remedy() {
     refused(
         "width = 0.021",
         "widht = 0.021",
-        13,
+        14,
         &[":20:1:", "unknown key \"widht\"; did you mean \"width\"?"],
     );
     refused("width = 0.021", "width = 0", 20, &["\"biceps brachii\" width: 0 must be above zero"]);

@@ -432,3 +432,37 @@ fn point_at(points: &[Vec3], share: f32) -> Vec3 {
     let width = (shares[k] - shares[k - 1]).max(f32::MIN_POSITIVE);
     points[k - 1].lerp(points[k], ((share - shares[k - 1]) / width).clamp(0.0, 1.0))
 }
+
+/// Points of a muscle's surface at bind.
+#[cfg(test)]
+pub fn outlines(muscle: &MuscleDef, skeleton: &Skeleton, frames: &BindFrames) -> Vec<Vec3> {
+    let spot = |point: &Attachment| {
+        let joint = skeleton.find(&point.bone).unwrap();
+        (joint, frames.to_bind(joint, point.at))
+    };
+    let spots = |points: &[Attachment]| points.iter().map(spot).collect::<Vec<Spot>>();
+    let draft = Draft {
+        fibres: muscle.fibres,
+        ..Draft::sheet("", spots(&muscle.origin.0), spots(&muscle.via), spots(&muscle.insertion.0), 1, 0.0)
+    };
+    let shape = Shape::new(&muscle.profile.rest);
+    let width = muscle.width / (muscle.fibres as f32).sqrt();
+    let flatness = (1.0 - muscle.eccentricity * muscle.eccentricity).powf(0.25);
+    let broad = frames.bind_from_bone[draft.origin[0].0].transform_vector3(muscle.broad.unwrap());
+    let mut points = Vec::new();
+    for fibre in 0..draft.fibres {
+        let axis = axis(&controls(&draft, Some(fibre)));
+        for k in 1..40 {
+            let share = k as f32 / 40.0;
+            let along = (point_at(&axis, share + 0.02) - point_at(&axis, share - 0.02)).normalize();
+            let long = broad.reject_from_normalized(along).normalize();
+            let short = along.cross(long);
+            for d in 0..16 {
+                let (sin, cos) = (std::f32::consts::TAU * d as f32 / 16.0).sin_cos();
+                let radius = width * shape.value(share) / (flatness * cos).hypot(sin / flatness);
+                points.push(point_at(&axis, share) + (long * cos + short * sin) * radius);
+            }
+        }
+    }
+    points
+}

@@ -25,6 +25,8 @@ pub struct Bone {
     sign: f32,
     /// Half thickness in the middle.
     pub radius: f32,
+    /// How many radii away the skin may be.
+    reach: f32,
 }
 
 impl Bone {
@@ -42,15 +44,20 @@ impl Bone {
         let [front, end] =
             [fronts[0].reject_from_normalized(axis).try_normalize()?, fronts[1].reject_from_normalized(axis)];
         let twist = axis.dot(front.cross(end)).atan2(front.dot(end));
-        let mut bone = Self { joint, from, along, front, twist, sign, radius: 0.0 };
+        let mut bone = Self { joint, from, along, front, twist, sign, radius: 0.0, reach: 1.8 };
         let middle = bone.axis(0.5);
         let stout = stoutness * along.length();
         let free = |k: i32| probe.exit(middle, bone.direction(0.5, 45.0 * k as f32), 2.0 * stout);
         let radii: Vec<f32> = (0..8).filter_map(free).collect();
-        // The mean, since some rigs lay the shin's joints along its front.
         let mean = radii.iter().sum::<f32>() / radii.len().max(1) as f32;
         bone.radius = if radii.is_empty() { 0.6 * stout } else { mean.min(stout) };
         Some(bone)
+    }
+
+    /// A bone far from the trunk may lie off the middle of its limb: some rigs have the shin's joints near its
+    /// front.
+    fn off_centre(self) -> Self {
+        Self { reach: 3.0, ..self }
     }
 
     /// The point at share `t` of the bone's axis.
@@ -71,7 +78,8 @@ impl Bone {
     pub fn at(&self, probe: &Probe, t: f32, angle: f32, depth: f32) -> Vec3 {
         let direction = self.direction(t, angle);
         // Towards the trunk, and under a robe, there is no skin to meet for a long way.
-        let reach = probe.exit(self.axis(t), direction, 1.8 * self.radius).unwrap_or(1.1 * self.radius);
+        let exit = probe.exit(self.axis(t), direction, self.reach * self.radius);
+        let reach = exit.unwrap_or(1.1 * self.radius);
         self.axis(t) + direction * (depth * reach)
     }
 }
@@ -326,7 +334,7 @@ fn find_arm(finder: &Finder, probe: &Probe, sign: f32, trunk: Option<&Trunk>) ->
     Some(Arm {
         girdle: girdle.unwrap_or(joint),
         upper: Bone::new(joint, [shoulder, elbow], [front, front], sign, 0.23, probe)?,
-        lower: Bone::new(lower_joint, [elbow, wrist], [elbow_front, palm], sign, 0.2, probe)?,
+        lower: Bone::new(lower_joint, [elbow, wrist], [elbow_front, palm], sign, 0.2, probe)?.off_centre(),
         hand: hand.unwrap_or(lower_joint),
     })
 }
@@ -366,7 +374,7 @@ fn find_leg(finder: &Finder, probe: &Probe, sign: f32, trunk: Option<&Trunk>) ->
     let length = ball.map_or(0.3 * knee.distance(ankle), |ball| ball.distance(ankle));
     Some(Leg {
         thigh: Bone::new(joint, [hip, knee], [front, front], sign, 0.28, probe)?,
-        shank: Bone::new(shank, [knee, ankle], [front, toes], sign, 0.2, probe)?,
+        shank: Bone::new(shank, [knee, ankle], [front, toes], sign, 0.2, probe)?.off_centre(),
         foot,
         instep: ankle + 0.45 * length * (0.8 * toes + 0.4 * shank_axis),
         toes,

@@ -153,3 +153,6 @@ fn place_fat(landmarks: &Landmarks, room: &Room, preset: &mut Preset) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
