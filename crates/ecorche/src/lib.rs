@@ -71,6 +71,7 @@ pub mod bake;
 pub mod cache;
 pub mod character;
 pub mod deform;
+pub mod dynamics;
 pub mod field;
 pub mod frame;
 pub mod geom;

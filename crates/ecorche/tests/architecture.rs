@@ -8,6 +8,7 @@ const ORDER: [&str; 19] = [
     "math",
     "cache",
     "geom",
+    "dynamics",
     "field",
     "character",
     "sampling",

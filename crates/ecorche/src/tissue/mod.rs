@@ -25,8 +25,9 @@ pub mod matrix;
 pub mod mesh;
 pub mod model;
 pub mod scene;
-pub mod sdf;
 pub mod solve;
 pub mod step;
 pub mod terms;
 pub mod tet_mesh;
+
+pub use crate::geom::sdf;

@@ -1,13 +1,13 @@
 //! From closed surfaces and implicit shapes to tetrahedra, and mesh files.
 
 pub mod gmsh;
-pub mod ply;
 pub mod stuffing;
 pub mod veg;
 pub mod vtk;
 
-use super::sdf::{SdfError, SurfaceDistance};
 use super::tet_mesh::{Quality, TetMesh};
+pub use crate::geom::ply;
+use crate::geom::sdf::{SdfError, SurfaceDistance};
 use crate::geom::{Adjacency, TriMesh};
 use glam::DVec3;
 use thiserror::Error;

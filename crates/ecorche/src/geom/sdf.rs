@@ -1,6 +1,6 @@
 //! Signed distance to closed surfaces: exact, and on a grid for contact.
 
-use crate::geom::TriMesh;
+use super::TriMesh;
 use glam::{DVec3, IVec3};
 use parry3d::math::Vector;
 use parry3d::query::PointQuery;
