@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Modules of the crate in the order of the pipeline; each may use those before it and itself.
-const ORDER: [&str; 19] = [
+const ORDER: [&str; 20] = [
     "math",
     "cache",
     "geom",

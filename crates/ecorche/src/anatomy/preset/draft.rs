@@ -3,9 +3,13 @@
 use super::probe::Probe;
 use crate::anatomy::BindFrames;
 use crate::character::Skeleton;
+use crate::dynamics::Rigid;
+use crate::muscle::Profiles;
 use crate::muscle::definition::{
     Attachment, FatDef, Footprint, MuscleDef, ProfileDef, ProfilesDef, Side, SinesDef,
 };
+use crate::muscle::fibre::fibres;
+use crate::muscle::profile::Blend;
 use glam::Vec3;
 
 /// A place in bind space that a joint carries.
@@ -144,11 +148,13 @@ impl Room<'_> {
         for spot in &mut fitted.via {
             spot.1 = self.probe.settle(spot.1, thin + self.margin, 2.0 * draft.radius);
         }
-        let shape = Shape::new(&draft.profile[0]);
-        self.keep_inside(&mut fitted, thin, &shape);
-        let axes: Vec<Vec<Vec3>> =
-            (0..fitted.fibres).map(|fibre| axis(&controls(&fitted, Some(fibre)))).collect();
-        let wanted = draft.radius / shape.peak;
+        let [rest, active] = draft.profile.clone();
+        let profiles = Profiles::from_definition(&ProfilesDef { rest, active }).map_err(|e| e.to_string())?;
+        let shape = profiles.at(0.0);
+        let apart = || "its points fall together".to_owned();
+        self.keep_inside(&mut fitted, thin, &shape).ok_or_else(apart)?;
+        let axes = axes(&fitted, fitted.fibres).ok_or_else(apart)?;
+        let wanted = draft.radius / shape.peak() as f32;
         let broad = self.broad(&axes[axes.len() / 2]);
         let limits = axes.iter().map(|axis| self.width_limit(axis, broad, &shape, flatness));
         let width = limits.fold(wanted, f32::min);
@@ -159,34 +165,34 @@ impl Room<'_> {
     }
 
     /// Moves the points of fibres that come too near the skin, and adds points where there are none to move.
-    fn keep_inside(&self, draft: &mut Draft, thin: f32, shape: &Shape) {
+    fn keep_inside(&self, draft: &mut Draft, thin: f32, shape: &Blend) -> Option<()> {
         let most = draft.via.len() + MOST_ADDED;
         for _ in 0..MOST_MOVES {
             let mut worst: Option<(f32, f32, Vec3, f32)> = None;
-            for fibre in 0..draft.fibres {
-                let axis = axis(&controls(draft, Some(fibre)));
+            for axis in axes(draft, draft.fibres)? {
                 for k in 1..STATIONS {
                     let share = k as f32 / STATIONS as f32;
                     let p = point_at(&axis, share);
-                    let need = self.margin + 0.6 * thin * shape.value(share) / shape.peak;
+                    let need = self.margin + 0.6 * thin * relative(shape, share);
                     let missing = need - self.probe.clearance(p).0;
                     if missing > worst.map_or(0.05 * self.margin, |w| w.0) {
                         worst = Some((missing, share, p, need));
                     }
                 }
             }
-            let Some((_, share, p, need)) = worst else { return };
+            let Some((_, share, p, need)) = worst else { break };
             let push = self.probe.settle(p, need, 4.0 * draft.radius) - p;
             if push.length() < 0.02 * self.margin {
-                return;
+                break;
             }
-            self.push(draft, share, p, push, most);
+            self.push(draft, share, p, push, most)?;
         }
+        Some(())
     }
 
     /// Moves what shapes the axis at `share`, near `p`.
-    fn push(&self, draft: &mut Draft, share: f32, p: Vec3, push: Vec3, most: usize) {
-        let middle = controls(draft, None);
+    fn push(&self, draft: &mut Draft, share: f32, p: Vec3, push: Vec3, most: usize) -> Option<()> {
+        let middle = middle_points(draft);
         let shares = share_of_points(&middle);
         let last = shares.len() - 1;
         let near =
@@ -209,8 +215,10 @@ impl Room<'_> {
                 .chain([draft.insertion[0].0])
                 .collect();
             let owner = if share - shares[at - 1] < shares[at] - share { owners[at - 1] } else { owners[at] };
-            draft.via.insert(at - 1, (owner, point_at(&axis(&middle), share) + push));
+            let axis = axes(draft, 1)?.pop()?;
+            draft.via.insert(at - 1, (owner, point_at(&axis, share) + push));
         }
+        Some(())
     }
 
     /// Direction along the skin and across the axis at the belly: the section's long side.
@@ -222,15 +230,15 @@ impl Room<'_> {
     }
 
     /// The largest width with which a fibre stays inside.
-    fn width_limit(&self, axis: &[Vec3], broad: Vec3, shape: &Shape, flatness: f32) -> f32 {
+    fn width_limit(&self, axis: &[Vec3], broad: Vec3, shape: &Blend, flatness: f32) -> f32 {
         let mut limit = f32::MAX;
         for k in 1..STATIONS {
             let share = k as f32 / STATIONS as f32;
-            let thickness = shape.value(share);
             // Thin ends may touch what the belly may not.
-            if thickness < 0.2 * shape.peak {
+            if relative(shape, share) < 0.2 {
                 continue;
             }
+            let thickness = shape.value(share.into()).0 as f32;
             let p = point_at(axis, share);
             if !self.probe.inside(p) {
                 return 0.0;
@@ -331,89 +339,33 @@ fn down(x: f32) -> f32 {
     ((f64::from(x) * 1e5).floor().max(1.0) / 1e5) as f32
 }
 
-/// A profile of unit norm.
-struct Shape<'a> {
-    profile: &'a ProfileDef,
-    scale: f32,
-    peak: f32,
+/// Thickness over the largest.
+fn relative(shape: &Blend, share: f32) -> f32 {
+    (shape.value(share.into()).0 / shape.peak()) as f32
 }
 
-impl<'a> Shape<'a> {
-    fn new(profile: &'a ProfileDef) -> Self {
-        let mut shape = Self { profile, scale: 1.0, peak: 0.0 };
-        let steps = 256;
-        let values: Vec<f32> = (0..steps).map(|k| shape.value((k as f32 + 0.5) / steps as f32)).collect();
-        let square = values.iter().map(|v| v * v).sum::<f32>() / steps as f32;
-        shape.scale = 1.0 / square.sqrt();
-        shape.peak = shape.scale * values.into_iter().fold(0.0, f32::max);
-        shape
-    }
-
-    fn value(&self, s: f32) -> f32 {
-        let raw = match self.profile {
-            ProfileDef::Beta(powers) => {
-                let [a, b] = powers.map(|p| i32::from(p) - 1);
-                s.powi(a) * (1.0 - s).powi(b)
-            }
-            ProfileDef::Cubic(_) => 1.0,
-            ProfileDef::Sines(sines) => {
-                let turn = std::f32::consts::PI * s;
-                sines.sines.iter().enumerate().map(|(k, w)| w * (turn * (k + 1) as f32).sin()).sum()
-            }
-        };
-        self.scale * raw
-    }
-}
-
-/// The point at `share` of a curve's length.
-fn curve_at(points: &[Spot], share: f32) -> Vec3 {
-    let points: Vec<Vec3> = points.iter().map(|spot| spot.1).collect();
-    if let [only] = points[..] { only } else { point_at(&points, share) }
-}
-
-/// The control points of one fibre: each passes the points on the way at the offset it has from the middle one.
-fn controls(draft: &Draft, fibre: Option<usize>) -> Vec<Vec3> {
-    let share = match fibre {
-        Some(fibre) if draft.fibres > 1 => fibre as f32 / (draft.fibres - 1) as f32,
-        _ => 0.5,
+/// Axes of the draft's fibres as the muscle will have them, or of so many fibres; `None` if points coincide.
+fn axes(draft: &Draft, count: usize) -> Option<Vec<Vec<Vec3>>> {
+    // One frame for all bones: places are in bind space already.
+    let spots = |spots: &[Spot]| -> Vec<Attachment> {
+        spots.iter().map(|&(_, at)| Attachment { bone: String::new(), at }).collect()
     };
-    let [start, end] = [&draft.origin, &draft.insertion].map(|curve| curve_at(curve, share));
-    let [start_aside, end_aside] =
-        [(start, &draft.origin), (end, &draft.insertion)].map(|(p, curve)| p - curve_at(curve, 0.5));
-    let count = draft.via.len() as f32 + 1.0;
-    let via = draft.via.iter().enumerate();
-    let via = via.map(|(k, spot)| spot.1 + start_aside.lerp(end_aside, (k as f32 + 1.0) / count));
-    [start].into_iter().chain(via).chain([end]).collect()
+    let ends = [&draft.origin, &draft.insertion].map(|end| Footprint(spots(end)));
+    let [origin, insertion] = ends;
+    let muscle = MuscleDef {
+        via: spots(&draft.via),
+        fibres: count,
+        ..MuscleDef::new(draft.name, Side::Middle, origin, insertion, 1.0)
+    };
+    let found = fibres(&muscle, &[Rigid::IDENTITY], |_| 0)?;
+    Some(found.iter().map(|fibre| fibre.points.iter().map(|p| p.as_vec3()).collect()).collect())
 }
 
-/// The axis of one fibre: a cubic through its control points.
-fn axis(controls: &[Vec3]) -> Vec<Vec3> {
-    let shares = share_of_points(controls);
-    let slope = |k: usize| {
-        let chord = |k: usize| (controls[k + 1] - controls[k]) / (shares[k + 1] - shares[k]).max(1e-6);
-        let last = controls.len() - 1;
-        if k == 0 || k == last {
-            return chord(k.min(last - 1));
-        }
-        let (before, after) = (shares[k] - shares[k - 1], shares[k + 1] - shares[k]);
-        chord(k - 1).lerp(chord(k), before / (before + after).max(1e-6))
-    };
-    let pieces = 6;
-    let mut points = vec![controls[0]];
-    for k in 0..controls.len() - 1 {
-        let d = shares[k + 1] - shares[k];
-        for i in 1..=pieces {
-            let t = i as f32 / pieces as f32;
-            let (t2, t3) = (t * t, t * t * t);
-            points.push(
-                controls[k] * (2.0 * t3 - 3.0 * t2 + 1.0)
-                    + controls[k + 1] * (3.0 * t2 - 2.0 * t3)
-                    + slope(k) * (d * (t3 - 2.0 * t2 + t))
-                    + slope(k + 1) * (d * (t3 - t2)),
-            );
-        }
-    }
-    points
+/// Middle of the origin, points on the way, middle of the insertion.
+fn middle_points(draft: &Draft) -> Vec<Vec3> {
+    let middle = |end: &[Spot]| end.iter().map(|spot| spot.1).sum::<Vec3>() / end.len() as f32;
+    let via = draft.via.iter().map(|spot| spot.1);
+    [middle(&draft.origin)].into_iter().chain(via).chain([middle(&draft.insertion)]).collect()
 }
 
 /// Share of the length at each point of a polyline.
@@ -431,38 +383,4 @@ fn point_at(points: &[Vec3], share: f32) -> Vec3 {
     let k = shares.iter().filter(|s| **s <= share).count().clamp(1, points.len() - 1);
     let width = (shares[k] - shares[k - 1]).max(f32::MIN_POSITIVE);
     points[k - 1].lerp(points[k], ((share - shares[k - 1]) / width).clamp(0.0, 1.0))
-}
-
-/// Points of a muscle's surface at bind.
-#[cfg(test)]
-pub fn outlines(muscle: &MuscleDef, skeleton: &Skeleton, frames: &BindFrames) -> Vec<Vec3> {
-    let spot = |point: &Attachment| {
-        let joint = skeleton.find(&point.bone).unwrap();
-        (joint, frames.to_bind(joint, point.at))
-    };
-    let spots = |points: &[Attachment]| points.iter().map(spot).collect::<Vec<Spot>>();
-    let draft = Draft {
-        fibres: muscle.fibres,
-        ..Draft::sheet("", spots(&muscle.origin.0), spots(&muscle.via), spots(&muscle.insertion.0), 1, 0.0)
-    };
-    let shape = Shape::new(&muscle.profile.rest);
-    let width = muscle.width / (muscle.fibres as f32).sqrt();
-    let flatness = (1.0 - muscle.eccentricity * muscle.eccentricity).powf(0.25);
-    let broad = frames.bind_from_bone[draft.origin[0].0].transform_vector3(muscle.broad.unwrap());
-    let mut points = Vec::new();
-    for fibre in 0..draft.fibres {
-        let axis = axis(&controls(&draft, Some(fibre)));
-        for k in 1..40 {
-            let share = k as f32 / 40.0;
-            let along = (point_at(&axis, share + 0.02) - point_at(&axis, share - 0.02)).normalize();
-            let long = broad.reject_from_normalized(along).normalize();
-            let short = along.cross(long);
-            for d in 0..16 {
-                let (sin, cos) = (std::f32::consts::TAU * d as f32 / 16.0).sin_cos();
-                let radius = width * shape.value(share) / (flatness * cos).hypot(sin / flatness);
-                points.push(point_at(&axis, share) + (long * cos + short * sin) * radius);
-            }
-        }
-    }
-    points
 }

@@ -1,16 +1,19 @@
 //! The preset in built-in bodies: complete, inside the skin, mirrored, where anatomists put it.
 
-use super::draft::outlines;
 use super::*;
 use crate::anatomy::{Anatomy, AnatomyFile, SkinDef, init};
 use crate::character::Binding;
+use crate::muscle::Musculature;
 use crate::muscle::definition::{Attachment, MuscleDef};
 use crate::samples;
 use glam::{Affine3A, Quat, Vec3};
 use rayon::prelude::*;
+use std::sync::LazyLock;
 
-fn athlete() -> Character {
-    samples::build("athlete?resolution=6000").unwrap()
+fn athlete() -> &'static Character {
+    static ATHLETE: LazyLock<Character> =
+        LazyLock::new(|| samples::build("athlete?resolution=6000").unwrap());
+    &ATHLETE
 }
 
 fn in_full(character: &Character) -> BodyDef {
@@ -36,18 +39,25 @@ fn winding(p: Vec3, mesh: &crate::geom::TriMesh) -> f32 {
 #[test]
 fn the_athlete_gets_all_muscles_on_both_sides_inside_the_skin() {
     let character = athlete();
-    let preset = place(&character);
+    let preset = place(character);
     assert_eq!(preset.skipped, []);
     assert!(preset.body.muscle.iter().all(|m| m.mirror));
-    let full = in_full(&character);
+    let full = in_full(character);
     assert!(full.muscle.len() >= 50, "{}", full.muscle.len());
     assert!(full.fat.len() >= 5);
-    let skin = crate::skinning::Surface::new(&character).unwrap().mesh;
-    let frames = BindFrames::of(&character);
-    // The right side is the left's mirror image. Few points each: a winding number visits the whole skin.
-    full.muscle.par_iter().filter(|m| m.side == Side::Left).for_each(|muscle| {
-        for p in outlines(muscle, &character.skeleton, &frames).into_iter().step_by(29) {
-            assert!(winding(p, &skin) > 0.5, "{} pokes out at {p}", muscle.title());
+    let skin = crate::skinning::Surface::new(character).unwrap().mesh;
+    let frames = BindFrames::of(character);
+    let bind = &frames.bind_from_bone;
+    let musculature = Musculature::new(&full, &character.skeleton, bind, ".".as_ref(), Vec::new()).unwrap();
+    musculature.at_bind().muscles.par_iter().for_each(|posed| {
+        let title = full.muscle[posed.muscle].title();
+        for v in &skin.positions {
+            let out = posed.field.distance(v.as_dvec3(), 0.2).is_none_or(|(distance, _)| distance > 0.0);
+            assert!(out, "{title}: reaches through the skin at {v}");
+        }
+        // Few points: a winding number visits the whole skin.
+        for p in posed.field.axis().points().iter().step_by(3) {
+            assert!(winding(p.as_vec3(), &skin) > 0.5, "{title}: its axis is outside at {p}");
         }
     });
     for fat in &full.fat {
@@ -59,14 +69,14 @@ fn the_athlete_gets_all_muscles_on_both_sides_inside_the_skin() {
 #[test]
 fn mirrored_pairs_mirror_each_other() {
     let character = athlete();
-    let frames = BindFrames::of(&character);
-    let full = in_full(&character);
+    let frames = BindFrames::of(character);
+    let full = in_full(character);
     for pair in full.muscle.chunks(2) {
         let [left, right] = pair else { panic!("a muscle without its pair") };
         assert_eq!((left.side, right.side), (Side::Left, Side::Right));
         let points = |m: &MuscleDef| -> Vec<Vec3> {
             let spots = m.origin.0.iter().chain(&m.via).chain(&m.insertion.0);
-            spots.map(|spot| point(&character, &frames, spot)).collect()
+            spots.map(|spot| point(character, &frames, spot)).collect()
         };
         for (l, r) in points(left).into_iter().zip(points(right)) {
             assert!((l * Vec3::new(-1.0, 1.0, 1.0)).distance(r) < 1e-5, "{}: {l} {r}", left.title());
@@ -77,8 +87,8 @@ fn mirrored_pairs_mirror_each_other() {
 #[test]
 fn muscles_lie_where_anatomists_put_them() {
     let character = athlete();
-    let frames = BindFrames::of(&character);
-    let full = in_full(&character);
+    let frames = BindFrames::of(character);
+    let full = in_full(character);
     // The athlete faces +Z; a joint and a muscle of its left side, and on which side of the joint's bone it is.
     let belly = |name: &str| {
         let muscle = full.muscle.iter().find(|m| m.name == name && m.side == Side::Left).unwrap();
@@ -86,7 +96,7 @@ fn muscles_lie_where_anatomists_put_them() {
             .via
             .iter()
             .chain(muscle.origin.0.iter().chain(&muscle.insertion.0).filter(|_| muscle.via.is_empty()));
-        let points: Vec<Vec3> = spots.map(|spot| point(&character, &frames, spot)).collect();
+        let points: Vec<Vec3> = spots.map(|spot| point(character, &frames, spot)).collect();
         points.iter().sum::<Vec3>() / points.len() as f32
     };
     let bone = |from: &str, to: &str, p: Vec3| {
@@ -134,7 +144,7 @@ fn the_world_s_axes_do_not_matter() {
             skin.joint_from_bind.iter_mut().for_each(|map| *map = *map * turn.inverse());
         }
     }
-    let [a, b] = [place(&straight), place(&turned)];
+    let [a, b] = [place(straight), place(&turned)];
     assert_eq!(a.body.muscle.len(), b.body.muscle.len());
     for (a, b) in a.body.muscle.iter().zip(&b.body.muscle) {
         for (p, q) in a.origin.0.iter().zip(&b.origin.0) {
@@ -159,14 +169,14 @@ fn an_arm_alone_gets_its_muscles_and_is_told_what_is_missing() {
 
 #[test]
 fn what_init_writes_is_read_and_fits() {
-    for (sample, muscles) in [("athlete?resolution=6000", 50), ("arm", 10), ("cylinder", 0)] {
-        let character = samples::build(sample).unwrap();
-        let preset = place(&character);
-        let file = AnatomyFile::parse("a.toml", init::write(&character, &preset)).unwrap();
+    let [arm, cylinder] = ["arm", "cylinder"].map(|name| samples::build(name).unwrap());
+    for (character, muscles) in [(athlete(), 50), (&arm, 10), (&cylinder, 0)] {
+        let preset = place(character);
+        let file = AnatomyFile::parse("a.toml", init::write(character, &preset)).unwrap();
         assert_eq!(file.check(&character.skeleton), Ok(()));
         assert_eq!(file.anatomy().skin, SkinDef::default());
         assert_eq!(file.anatomy().body, preset.body);
-        assert!(file.anatomy().in_full(&character).muscle.len() >= muscles);
+        assert!(file.anatomy().in_full(character).muscle.len() >= muscles);
         // The example of a file without muscles is one when its # are taken away.
         if preset.body.muscle.is_empty() {
             let example = file.text().replace("# [[muscle]]\n# ", "[[muscle]]\n");
