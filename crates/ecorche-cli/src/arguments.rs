@@ -102,7 +102,7 @@ pub struct AnatomyArguments {
 
 /// Write a first anatomy file for a character.
 ///
-/// Skin settings with their defaults and, for a humanoid, some 80 muscles and fat pads placed in that body,
+/// Skin settings with their defaults and, for a humanoid, a hundred muscles and some fat placed in that body,
 /// inside its skin. What could not be placed is listed with the reason. Everything is commented and meant to
 /// be edited.
 #[derive(Args)]

@@ -218,7 +218,7 @@ impl AnatomyFile {
             }
             (None | Some(Item::None), None) => Ok(Splice { range: 0..0, inserted: String::new() }),
             (Some(_), None) => {
-                let (range, _) =
+                let range =
                     self.entry_range(document.as_item(), &path).ok_or_else(|| self.missing(target))?;
                 Ok(Splice { range, inserted: String::new() })
             }
@@ -332,7 +332,7 @@ impl AnatomyFile {
     }
 
     /// The lines of an entry, or its stretch of an inline table.
-    fn entry_range(&self, root: &Item, path: &Path) -> Option<(Range<usize>, ())> {
+    fn entry_range(&self, root: &Item, path: &Path) -> Option<Range<usize>> {
         let text = self.text();
         let (last, way) = path.0.split_last()?;
         let Step::Key(key) = last else { return None };
@@ -346,17 +346,17 @@ impl AnatomyFile {
             if tail.trim_start().starts_with(',') {
                 let end = range.end + spaces + 1;
                 let blanks = text[end..].len() - text[end..].trim_start_matches(' ').len();
-                return Some((range.start..end + blanks, ()));
+                return Some(range.start..end + blanks);
             }
             let before = text[..range.start].trim_end();
             let start = before.strip_suffix(',').map_or(range.start, str::len);
-            return Some((start..range.end, ()));
+            return Some(start..range.end);
         }
         let table = find_table(root, &parent)?;
         let (key, item) = table.get_key_value(key)?;
         let value = item.as_value()?;
         let start = text[..key.span()?.start].rfind('\n').map_or(0, |at| at + 1);
-        Some((start..end_of_line(text, value.span()?.end), ()))
+        Some(start..end_of_line(text, value.span()?.end))
     }
 }
 

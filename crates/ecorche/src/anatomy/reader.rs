@@ -148,7 +148,8 @@ impl<'a> Section<'a> {
             return Some(text);
         }
         let near = suggestion(text, choices.iter().copied());
-        self.problem(key, format!("no {key} \"{text}\"{near} Choose one of {}", choices.join(", ")));
+        let list = if near.is_empty() { "; choose one of" } else { " Known are" };
+        self.problem(key, format!("no {key} \"{text}\"{near}{list} {}", choices.join(", ")));
         None
     }
 

@@ -122,14 +122,13 @@ pub struct Room<'a> {
 const STATIONS: usize = 20;
 /// Directions about a station.
 const DIRECTIONS: usize = 12;
-/// Below this share of the wanted width a muscle is not worth placing: 0.3 still shows on the thin arms of
-/// low-polygon characters, 0.1 is a string.
+/// Below this share of the wanted width a muscle is a string and not placed. Chosen, not tuned.
 const LEAST_WIDTH: f32 = 0.2;
 /// Share of the free way to the skin a muscle may fill.
 const FILL: f32 = 0.9;
 /// Points added at most to keep an axis inside.
 const MOST_ADDED: usize = 3;
-/// Moves tried at most to keep the fibres of a muscle inside: a spindle takes 0 to 4, a latissimus 10.
+/// Moves tried at most to keep the fibres of a muscle inside. Chosen, not tuned.
 const MOST_MOVES: usize = 24;
 
 impl Room<'_> {

@@ -141,7 +141,7 @@ fn the_world_s_axes_do_not_matter() {
     for mesh in &mut turned.meshes {
         mesh.positions.iter_mut().for_each(|p| *p = turn.transform_point3(*p));
         if let Binding::Skin(skin) = &mut mesh.binding {
-            skin.joint_from_bind.iter_mut().for_each(|map| *map = *map * turn.inverse());
+            skin.joint_from_bind.iter_mut().for_each(|map| *map *= turn.inverse());
         }
     }
     let [a, b] = [place(straight), place(&turned)];
