@@ -7,8 +7,8 @@ use crate::character::Skeleton;
 use crate::muscle::definition::{Attachment, MuscleDef};
 use glam::{Affine3A, Vec3};
 
-/// How much longer than the bones it spans a muscle's axis may be. The preset's longest, relative to its bones,
-/// is the latissimus of a broad back (1.3); coordinates mistaken for centimetres give 20 and more.
+/// How much longer than the bones it spans a muscle's axis may be. Chosen, not tuned: the preset passes on every body
+/// tried, coordinates mistaken for centimetres give 20 and more.
 const SLACK: f32 = 2.5;
 
 impl Anatomy {

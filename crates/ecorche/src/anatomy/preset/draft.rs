@@ -1,16 +1,18 @@
 //! A muscle as an anatomist describes it, and how it is fitted under a skin.
 
+use super::Preset;
 use super::probe::Probe;
-use crate::anatomy::BindFrames;
-use crate::character::Skeleton;
+use crate::anatomy::{Anatomy, BindFrames};
+use crate::character::{Character, Skeleton};
 use crate::dynamics::Rigid;
-use crate::muscle::Profiles;
 use crate::muscle::definition::{
     Attachment, FatDef, Footprint, MuscleDef, ProfileDef, ProfilesDef, Side, SinesDef,
 };
 use crate::muscle::fibre::fibres;
 use crate::muscle::profile::Blend;
+use crate::muscle::{ImplicitMuscle, Musculature, Profiles, Projection};
 use glam::Vec3;
+use rayon::prelude::*;
 
 /// A place in bind space that a joint carries.
 pub type Spot = (usize, Vec3);
@@ -124,6 +126,9 @@ const STATIONS: usize = 20;
 const DIRECTIONS: usize = 12;
 /// Below this share of the wanted width a muscle is a string and not placed. Chosen, not tuned.
 const LEAST_WIDTH: f32 = 0.2;
+/// Rounds of narrowing at most.
+const MOST_SHRINKS: usize = 4;
+const NO_ROOM: &str = "no room for it between bone and skin";
 /// Share of the free way to the skin a muscle may fill.
 const FILL: f32 = 0.9;
 /// Points added at most to keep an axis inside.
@@ -158,7 +163,7 @@ impl Room<'_> {
         let limits = axes.iter().map(|axis| self.width_limit(axis, broad, &shape, flatness));
         let width = limits.fold(wanted, f32::min);
         if width < LEAST_WIDTH * wanted {
-            return Err("no room for it between bone and skin".to_owned());
+            return Err(NO_ROOM.to_owned());
         }
         Ok(self.definition(&fitted, width, broad))
     }
@@ -287,6 +292,56 @@ impl Room<'_> {
                 down(width * (draft.fibres as f32).sqrt()),
             )
         }
+    }
+
+    /// Narrows the muscles that still reach a vertex of the skin, on either side of the body: room was measured
+    /// at some places of one side only. What would become too thin is taken out.
+    pub fn shrink_to_skin(&self, character: &Character, preset: &mut Preset) {
+        let wanted: Vec<f32> = preset.body.muscle.iter().map(|m| m.width).collect();
+        for _ in 0..MOST_SHRINKS {
+            let anatomy = Anatomy { body: preset.body.clone(), ..Anatomy::default() };
+            let full = anatomy.in_full(character);
+            let bind = &self.frames.bind_from_bone;
+            let Ok(musculature) = Musculature::new(&full, self.skeleton, bind, ".".as_ref(), Vec::new())
+            else {
+                return;
+            };
+            let posed = musculature.at_bind().muscles;
+            let shares: Vec<f32> = posed.par_iter().map(|muscle| self.share_inside(&muscle.field)).collect();
+            let mut changed = false;
+            for (posed, share) in posed.iter().zip(shares).filter(|(_, share)| *share < 1.0) {
+                let name = &full.muscle[posed.muscle].name;
+                for muscle in preset.body.muscle.iter_mut().filter(|m| m.name == *name) {
+                    muscle.width = down(muscle.width * share);
+                    changed = true;
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        let thin = |k: usize, width: f32| width < LEAST_WIDTH * wanted[k];
+        let muscles = std::mem::take(&mut preset.body.muscle);
+        for (k, muscle) in muscles.into_iter().enumerate() {
+            if thin(k, muscle.width) {
+                preset.skip(&muscle.name, NO_ROOM);
+            } else {
+                preset.body.muscle.push(muscle);
+            }
+        }
+    }
+
+    /// The share of its width a fibre may have without reaching a vertex of the skin.
+    fn share_inside(&self, muscle: &ImplicitMuscle) -> f32 {
+        let reach = 4.0 * muscle.width();
+        let share = |v: &Vec3| {
+            let v = v.as_dvec3();
+            let (distance, _) = muscle.distance(v, reach)?;
+            let foot = muscle.axis().project(v, reach, Projection::Plane)?;
+            let from_axis = v.distance(muscle.axis().at(&foot));
+            (distance <= 0.0).then(|| FILL * (from_axis / (from_axis - distance)) as f32)
+        };
+        self.probe.vertices().iter().filter_map(share).fold(1.0, f32::min)
     }
 
     /// A fat pad at `middle`, its half axes along `axes` as long as wanted or as fit.

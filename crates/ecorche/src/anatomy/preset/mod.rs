@@ -83,6 +83,7 @@ pub fn place(character: &Character) -> Preset {
             Err(reason) => preset.skip(draft.name, &reason),
         }
     }
+    room.shrink_to_skin(character, &mut preset);
     place_fat(&landmarks, &room, &mut preset);
     preset
 }
@@ -153,6 +154,3 @@ fn place_fat(landmarks: &Landmarks, room: &Room, preset: &mut Preset) {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

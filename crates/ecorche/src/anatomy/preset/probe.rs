@@ -29,6 +29,11 @@ impl Probe {
         Some(Self { mesh, bvh })
     }
 
+    /// The skin's vertices.
+    pub fn vertices(&self) -> &[Vec3] {
+        &self.mesh.positions
+    }
+
     /// How far a ray from inside goes until it leaves the skin; `None` if it does not within `reach`.
     pub fn exit(&self, from: Vec3, direction: Vec3, reach: f32) -> Option<f32> {
         let ray = Ray::new(from, direction);

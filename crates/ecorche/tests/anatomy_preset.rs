@@ -1,11 +1,11 @@
 //! The preset in built-in bodies: complete, inside the skin, mirrored, where anatomists put it.
 
-use super::*;
-use crate::anatomy::{Anatomy, AnatomyFile, SkinDef, init};
-use crate::character::Binding;
-use crate::muscle::Musculature;
-use crate::muscle::definition::{Attachment, MuscleDef};
-use crate::samples;
+use ecorche::anatomy::preset::place;
+use ecorche::anatomy::{Anatomy, AnatomyFile, BindFrames, SkinDef, init};
+use ecorche::character::{Binding, Character};
+use ecorche::muscle::Musculature;
+use ecorche::muscle::definition::{Attachment, BodyDef, MuscleDef, Side};
+use ecorche::samples;
 use glam::{Affine3A, Quat, Vec3};
 use rayon::prelude::*;
 use std::sync::LazyLock;
@@ -25,7 +25,7 @@ fn point(character: &Character, frames: &BindFrames, spot: &Attachment) -> Vec3 
 }
 
 /// Solid angle of the surface seen from `p` over a full sphere: 1 inside, 0 outside.
-fn winding(p: Vec3, mesh: &crate::geom::TriMesh) -> f32 {
+fn winding(p: Vec3, mesh: &ecorche::geom::TriMesh) -> f32 {
     let mut sum = 0.0;
     for triangle in &mesh.triangles {
         let [a, b, c] = triangle.map(|v| (mesh.positions[v as usize] - p).as_dvec3());
@@ -45,7 +45,7 @@ fn the_athlete_gets_all_muscles_on_both_sides_inside_the_skin() {
     let full = in_full(character);
     assert!(full.muscle.len() >= 50, "{}", full.muscle.len());
     assert!(full.fat.len() >= 5);
-    let skin = crate::skinning::Surface::new(character).unwrap().mesh;
+    let skin = ecorche::skinning::Surface::new(character).unwrap().mesh;
     let frames = BindFrames::of(character);
     let bind = &frames.bind_from_bone;
     let musculature = Musculature::new(&full, &character.skeleton, bind, ".".as_ref(), Vec::new()).unwrap();
@@ -136,7 +136,7 @@ fn the_world_s_axes_do_not_matter() {
         Vec3::new(1.0, 2.0, -3.0),
     );
     for joint in turned.skeleton.joints.iter_mut().filter(|j| j.parent.is_none()) {
-        joint.rest = crate::math::Transform::from_affine(turn * joint.rest.to_affine()).0;
+        joint.rest = ecorche::math::Transform::from_affine(turn * joint.rest.to_affine()).0;
     }
     for mesh in &mut turned.meshes {
         mesh.positions.iter_mut().for_each(|p| *p = turn.transform_point3(*p));
