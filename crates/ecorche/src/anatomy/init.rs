@@ -58,7 +58,7 @@ fn skin(text: &mut String) -> std::fmt::Result {
     ];
     writeln!(text, "[skin]")?;
     for (setting, comment) in &lines {
-        writeln!(text, "{setting:<24}# {comment}")?;
+        writeln!(text, "{setting:<26}# {comment}")?;
     }
     writeln!(text, "\n# A joint that differs:")?;
     writeln!(text, "# [skin.joint.\"LeftForeArm\"]\n# operator = \"bulge\"\n# controller = \"finger\"\n")

@@ -90,8 +90,9 @@ impl fmt::Display for Value {
             }
             Self::Table(table) => {
                 f.write_str("{ ")?;
-                // The bone before the place on it, as people say it.
-                let (first, rest): (Vec<_>, Vec<_>) = table.iter().partition(|(key, _)| *key == "bone");
+                // As people say it: the bone before the place on it, rest before active.
+                let leads = |key: &str| ["bone", "rest", "from", "points"].contains(&key);
+                let (first, rest): (Vec<_>, Vec<_>) = table.iter().partition(|(key, _)| leads(key));
                 for (k, (key, value)) in first.into_iter().chain(rest).enumerate() {
                     write!(f, "{}{} = {value}", if k == 0 { "" } else { ", " }, key_text(key))?;
                 }

@@ -259,9 +259,20 @@ impl Landmarks {
         let arm = find_arm(&finder, probe, sign, trunk.as_ref());
         let leg = find_leg(&finder, probe, sign, trunk.as_ref());
         let neck = find_neck(&finder, trunk.as_ref());
-        (arm.is_some() || leg.is_some()).then_some(Self { sign, trunk, arm, leg, neck })
+        // A fox has the same names; its legs do not continue its trunk.
+        let on_all_fours = match (&trunk, &leg) {
+            (Some(trunk), Some(leg)) => {
+                trunk.up.dot((leg.thigh.axis(0.0) - leg.shank.axis(1.0)).normalize()) < UPRIGHT
+            }
+            _ => false,
+        };
+        (!on_all_fours && (arm.is_some() || leg.is_some())).then_some(Self { sign, trunk, arm, leg, neck })
     }
 }
+
+/// Least cosine between trunk and legs of somebody who stands. Chosen between a standing human's 1 and the 0 of an
+/// animal on four legs, not tuned.
+const UPRIGHT: f32 = 0.5;
 
 /// Height of the crotch under the hip joints of a body whose joints are where bones turn.
 const CROTCH: f32 = -0.17;
