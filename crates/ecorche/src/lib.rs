@@ -68,6 +68,7 @@
 //! own side of whatever it meets. The other methods take each vertex where its joints say and do not know
 //! that skin can touch skin; the measurements say what that costs.
 
+pub mod anatomy;
 pub mod bake;
 pub mod cache;
 pub mod character;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Modules of the crate in the order of the pipeline; each may use those before it and itself.
-const ORDER: [&str; 21] = [
+const ORDER: [&str; 22] = [
     "math",
     "cache",
     "geom",
@@ -17,6 +17,7 @@ const ORDER: [&str; 21] = [
     "parts",
     "tracking",
     "muscle",
+    "anatomy",
     "deform",
     "output",
     "tissue",

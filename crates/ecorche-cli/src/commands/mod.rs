@@ -4,6 +4,7 @@ pub mod bake;
 pub mod completions;
 pub mod demo;
 pub mod info;
+pub mod init;
 pub mod join;
 pub mod man;
 pub mod measure;
