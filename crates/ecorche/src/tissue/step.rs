@@ -437,7 +437,7 @@ impl Simulation {
                 for (x, d) in positions.iter_mut().zip(&self.work.change) {
                     *x += *d * part;
                 }
-                if farthest * part <= self.settings.tolerance * self.work.edge {
+                if farthest <= self.settings.tolerance * self.work.edge {
                     settled = true;
                     break;
                 }
