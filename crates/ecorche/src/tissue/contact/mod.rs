@@ -148,6 +148,7 @@ pub struct Contacts {
 }
 
 impl Contacts {
+    pub fn round(&self) -> u32 { self.round }
     /// Whether anything can touch.
     pub fn is_empty(&self) -> bool {
         self.tests.is_empty()

@@ -1,9 +1,10 @@
 //! Sums of laws: how muscle and tendon are put together.
 
 use super::{
-    Fibre, FibreLaw, Lame, Local, Material, MuscleForce, StableNeoHookean, Stretch, Tangent, TendonForce,
-    clamp_eigenvalues,
+    Curvature, Fibre, FibreLaw, Lame, Local, Material, MuscleForce, Response, StableNeoHookean, Stretch,
+    Tangent, TendonForce,
 };
+use crate::tissue::element::Shape;
 use glam::DMat3;
 
 /// The sum of several laws.
@@ -59,12 +60,21 @@ impl Material for Composite {
         self.sum(|t| t.tangent(gradient, local))
     }
 
-    // One term's negative eigenvalues are often made up for by another: the pull of a tense fibre carries the
-    // matrix it compresses. So the sum is taken first and clamped only if it is not definite itself; clamping
-    // term by term stiffens a shortening muscle so much that Newton needs four times the solves.
     fn definite_tangent(&self, gradient: &DMat3, local: &Local) -> Tangent {
-        let sum = self.tangent(gradient, local);
-        if is_definite(&sum) { sum } else { clamp_eigenvalues(&sum) }
+        self.sum(|t| t.definite_tangent(gradient, local))
+    }
+
+    fn add_response(
+        &self,
+        gradient: &DMat3,
+        local: &Local,
+        shape: &Shape,
+        curvature: Curvature,
+        out: &mut Response,
+    ) {
+        for term in &self.terms {
+            term.add_response(gradient, local, shape, curvature, out);
+        }
     }
 
     fn needs_positive_volume(&self) -> bool {
@@ -85,23 +95,4 @@ impl Composite {
         }
         total
     }
-}
-
-/// Whether a symmetric matrix has no negative eigenvalue, by elimination.
-fn is_definite(symmetric: &Tangent) -> bool {
-    let mut a = *symmetric;
-    let slack = 1e-12 * (0..9).map(|k| a[k][k].abs()).fold(0.0, f64::max);
-    for k in 0..9 {
-        let pivot = a[k][k] + slack;
-        if pivot.is_nan() || pivot <= 0.0 {
-            return false;
-        }
-        for r in k + 1..9 {
-            let part = a[r][k] / pivot;
-            for c in k + 1..=r {
-                a[r][c] -= part * a[c][k];
-            }
-        }
-    }
-    true
 }

@@ -169,10 +169,16 @@ fn clamped_tangents_have_no_negative_eigenvalue_and_the_element_blocks_agree() {
             ])
             .unwrap();
             let (mut fast, mut plain) = (Response::default(), Response::default());
-            law.add_response(&gradient, &local, &shape, &mut fast);
+            law.add_response(&gradient, &local, &shape, Curvature::Definite, &mut fast);
             add_stiffness(&tangent, &shape, &mut plain);
             for (a, b) in fast.stiffness.iter().flatten().zip(plain.stiffness.iter().flatten()) {
                 assert!((a - b).abs() < 1e-9 * largest, "{}", law.name());
+            }
+            let (mut fast_exact, mut plain_exact) = (Response::default(), Response::default());
+            law.add_response(&gradient, &local, &shape, Curvature::Exact, &mut fast_exact);
+            add_stiffness(&exact, &shape, &mut plain_exact);
+            for (a, b) in fast_exact.stiffness.iter().flatten().zip(plain_exact.stiffness.iter().flatten()) {
+                assert!((a - b).abs() < 1e-9 * largest, "{} exact", law.name());
             }
             let off = fast.stress - law.stress(&gradient, &local);
             assert!(off.to_cols_array().iter().all(|x| x.abs() < 1e-9 * largest), "{}", law.name());

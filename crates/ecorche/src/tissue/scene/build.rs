@@ -321,10 +321,18 @@ impl Builder<'_> {
         if m.young <= 0.0 || m.density <= 0.0 {
             return wrong("young and density must be above 0");
         }
-        if !(0.0..0.5).contains(&m.poisson) {
-            return wrong("poisson must be at least 0 and below 0.5");
-        }
-        Ok(Tissue { material: law(m), density: m.density })
+        let lame = match (m.poisson, m.bulk) {
+            (Some(poisson), None) if (0.0..0.5).contains(&poisson) => Lame::new(m.young, poisson),
+            (Some(_), None) => return wrong("poisson must be at least 0 and below 0.5"),
+            (None, Some(bulk)) if bulk > m.young / 3.0 => Lame::from_bulk(m.young, bulk),
+            (None, Some(_)) => return wrong("bulk must be above a third of young"),
+            (None, None) if m.kind == MaterialKind::Muscle => {
+                let peak = m.peak.unwrap_or(MuscleForce::default().peak);
+                Lame::from_bulk(m.young, (FIRMNESS * peak).max(m.young))
+            }
+            _ => return wrong("give poisson or bulk, and not both"),
+        };
+        Ok(Tissue { material: law(m, lame), density: m.density })
     }
 
     fn mesh(&self, file: &BodyFile) -> Result<(mesh::Meshed, Option<TriMesh>), SceneError> {
@@ -641,8 +649,12 @@ fn node_normals(model: &Model, part: usize) -> Vec<DVec3> {
     out
 }
 
-fn law(m: &MaterialFile) -> Box<dyn Material> {
-    let lame = Lame::new(m.young, m.poisson);
+/// Bulk modulus of a muscle over its fibres' peak stress, where the scene does not say. Fibres press their matrix
+/// together by a third of their pull, which costs pull / (3 bulk) of the volume: at 0.7, Poisson's ratio 0.48
+/// with the usual moduli, an arm's biceps loses 3.3 %; at 10 less than half a per cent. Above 30 Newton slows.
+const FIRMNESS: f64 = 10.0;
+
+fn law(m: &MaterialFile, lame: Lame) -> Box<dyn Material> {
     let stretch = if m.deviatoric == Some(true) { Stretch::Deviatoric } else { Stretch::Full };
     let base: Box<dyn Material> = match m.kind {
         MaterialKind::NeoHookean => Box::new(StableNeoHookean::new(lame)),
@@ -670,7 +682,7 @@ fn law(m: &MaterialFile) -> Box<dyn Material> {
             Box::new(tendon(lame, force))
         }
     };
-    match m.bulk {
+    match m.incompressible {
         Some(bulk) => {
             Box::new(Composite::new("incompressible", vec![base, Box::new(Incompressible { bulk })]))
         }

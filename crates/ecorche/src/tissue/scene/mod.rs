@@ -170,7 +170,8 @@ enum ContactMode {
 struct MaterialFile {
     kind: MaterialKind,
     young: f64,
-    poisson: f64,
+    poisson: Option<f64>,
+    bulk: Option<f64>,
     density: f64,
     peak: Option<f64>,
     optimal: Option<f64>,
@@ -178,7 +179,7 @@ struct MaterialFile {
     exponent: Option<f64>,
     linear_from: Option<f64>,
     deviatoric: Option<bool>,
-    bulk: Option<f64>,
+    incompressible: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
