@@ -451,7 +451,7 @@ impl Simulation {
                 for (x, d) in positions.iter_mut().zip(&self.work.change) {
                     *x += *d * part;
                 }
-                if std::env::var("ECO_DBG").is_ok() { eprintln!("   t {time:.4} round {} far {:.3e} part {part} exact {exact} pairs {}", self.contacts.round(), farthest / self.work.edge, self.work.terms.len()); }
+                if std::env::var("ECO_DBG").is_ok() { eprintln!("   t {time:.4} far {:.3e} part {part} exact {exact} pairs {}", farthest / self.work.edge, self.work.terms.len()); }
                 if farthest <= self.settings.tolerance * self.work.edge {
                     settled = true;
                     break;
@@ -650,7 +650,12 @@ impl Simulation {
             factor.solve(&mut w.ordered);
         } else {
             let most = 500 + w.apart.len();
-            let done = w.gradients.solve(&system, Some(factor), &mut w.ordered, self.settings.residual, most);
+            let residual = match self.settings.mode {
+                Mode::SemiImplicit => self.settings.residual,
+                // Newton corrects in its next solve what is left here.
+                Mode::Newton | Mode::QuasiStatic => self.settings.residual.max(1e-3),
+            };
+            let done = w.gradients.solve(&system, Some(factor), &mut w.ordered, residual, most);
             report.gradient_iterations += done.map_err(Failure::Linear)?;
         }
         report.timings.solve += clock.elapsed();

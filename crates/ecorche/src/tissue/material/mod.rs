@@ -227,4 +227,6 @@ pub fn eigen9(symmetric: &Tangent) -> ([f64; 9], Tangent) {
 }
 
 #[cfg(test)]
+mod complex_step;
+#[cfg(test)]
 mod conformance;

@@ -2,7 +2,7 @@
 
 use super::{
     BodyFile, BoneFile, Collide, ContactMode, EndFile, HoldFile, HoldKind, MaterialFile, MaterialKind,
-    ModeFile, SceneError, SceneFile, SolverFile, Source,
+    ModeFile, SceneError, SceneFile, SolverFile, Source, Up,
 };
 use crate::geom::TriMesh;
 use crate::tissue::boundary::{BoneTrack, Boundary, Condition, Hold, Place};
@@ -63,6 +63,8 @@ pub struct Scene {
     pub bodies: Vec<SceneBody>,
     /// Its bones, as in the boundary.
     pub bones: Vec<SceneBone>,
+    /// Unit axis that points up in pictures: as the scene says, otherwise Z where gravity is along it, otherwise Y.
+    pub up: DVec3,
     /// Metres in one unit of the scene file.
     pub metres_per_unit: f64,
     /// Frames per second.
@@ -153,6 +155,11 @@ pub(super) fn build(source: &Source, file: &SceneFile) -> Result<Scene, SceneErr
         simulation,
         bodies,
         bones,
+        up: match file.up {
+            Some(Up::Z) => DVec3::Z,
+            None if file.run.gravity[2].abs() > file.run.gravity[1].abs() => DVec3::Z,
+            _ => DVec3::Y,
+        },
         metres_per_unit: unit,
         fps: file.run.fps,
         frames,
@@ -354,7 +361,8 @@ impl Builder<'_> {
         };
         if let Some(path) = &file.surface {
             let surface = read_surface(self.source, path, self.unit)?;
-            let meshed = mesh::from_surface(&surface, size)
+            let thinnest = file.thinnest.unwrap_or(0.0) * self.unit;
+            let meshed = mesh::from_surface(&surface, size, thinnest)
                 .map_err(|e| self.source.error(at(path), format!("body \"{name}\": {e}")))?;
             return Ok((meshed, Some(surface)));
         }

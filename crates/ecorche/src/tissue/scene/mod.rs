@@ -55,12 +55,21 @@ impl Unit {
     }
 }
 
+/// Which axis of a scene points up in its pictures.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+enum Up {
+    Y,
+    Z,
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SceneFile {
     version: Spanned<u32>,
     #[serde(default)]
     unit: Unit,
+    up: Option<Up>,
     #[serde(default)]
     run: RunFile,
     contact: Option<Spanned<ContactFile>>,
@@ -232,6 +241,7 @@ struct BodyFile {
     brick: Option<BrickFile>,
     size: Option<f64>,
     layers: Option<u32>,
+    thinnest: Option<f64>,
     material: Spanned<String>,
     tendon: Option<TendonFile>,
     origin: Option<Spanned<EndFile>>,
