@@ -37,7 +37,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let plot = |title: &str, y: Axis, series| {
         Plot { title: title.to_owned(), x: Axis::new("activation", ""), y, series }.draw(900, 480)
     };
-    let length = plot("Length of a tensing muscle", Axis::new("of the rest length", ""), series(|r| &r.lengths));
+    let length =
+        plot("Length of a tensing muscle", Axis::new("of the rest length", ""), series(|r| &r.lengths));
     save(&folder.join("length.png"), &length)?;
     let force = plot("Force at the insertion", Axis::new("", "N"), series(|r| &r.forces));
     save(&folder.join("force.png"), &force)?;
@@ -58,9 +59,10 @@ fn run(load: Option<f64>) -> Result<Run, Box<dyn Error>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/scenes/spindle.toml");
     let mut text = std::fs::read_to_string(&path)?;
     if let Some(load) = load {
-        text = text.replace("near = [200, 0, 0], radius = 9 }", "near = [200, 0, 0], radius = 9, until = 0 }");
+        text =
+            text.replace("near = [200, 0, 0], radius = 12 }", "near = [200, 0, 0], radius = 12, until = 0 }");
         text += &format!(
-            "[[hold]]\nkind = \"pull\"\nbody = \"spindle\"\nnear = [200, 0, 0]\nradius = 9\nforce = [{load}, 0, 0]\n"
+            "[[hold]]\nkind = \"pull\"\nbody = \"spindle\"\nnear = [200, 0, 0]\nradius = 12\nforce = [{load}, 0, 0]\n"
         );
     }
     let mut scene = Scene::parse(&path, &text)?;
@@ -117,7 +119,12 @@ fn belly(scene: &Scene) -> f64 {
 
 fn picture(scene: &Scene) -> Picture {
     let skin = scene.skin(0);
-    let frame = [Vec3::new(0.0, -0.025, -0.025), Vec3::new(0.21, 0.025, 0.025)];
+    let frame: Vec<Vec3> = (0..8)
+        .map(|k| {
+            let side = |bit: usize, low: f32, high: f32| if k & bit == 0 { low } else { high };
+            Vec3::new(side(1, -0.005, 0.215), side(2, -0.026, 0.026), side(4, -0.026, 0.026))
+        })
+        .collect();
     let camera = Framing { view: View::Front, aspect: 4.0, margin: 0.02, ..Framing::default() }
         .camera(std::iter::once(&frame[..]));
     let surface = Surface::new(skin.positions, skin.triangles).colour(Colour::hex(MUSCLE));

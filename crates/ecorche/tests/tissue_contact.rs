@@ -185,11 +185,12 @@ fn prongs_pressed_together_do_not_pass_through_each_other() {
 /// A square bar along an axis, standing on one of its edges.
 fn edgewise_bar(name: &str, centre: DVec3, along: DVec3) -> Body {
     let mut mesh = TetMesh::brick(DVec3::new(-0.2, -0.02, -0.02), DVec3::new(0.2, 0.02, 0.02), [2, 1, 1]);
-    let turn = DQuat::from_rotation_arc(DVec3::X, along) * DQuat::from_rotation_x(std::f64::consts::FRAC_PI_4);
+    let turn =
+        DQuat::from_rotation_arc(DVec3::X, along) * DQuat::from_rotation_x(std::f64::consts::FRAC_PI_4);
     for p in &mut mesh.nodes {
         *p = centre + turn * *p;
     }
-    Body::uniform(name, mesh, Box::new(StableNeoHookean::new(Lame::new(5e4, 0.4))), 1000.0)
+    Body::uniform(name, mesh, Box::new(StableNeoHookean::new(Lame::new(5e6, 0.4))), 1000.0)
 }
 
 #[test]
@@ -244,8 +245,10 @@ fn crossing_bars_do_not_cut_each_other_with_their_edges() {
 #[test]
 fn an_edge_over_a_thin_obstacle_is_found_between_its_ends() {
     let tolerance = 1e-4;
-    let contact =
-        ContactSettings { resolve: Resolve::Constraint { tolerance, rounds: 40 }, ..ContactSettings::default() };
+    let contact = ContactSettings {
+        resolve: Resolve::Constraint { tolerance, rounds: 40 },
+        ..ContactSettings::default()
+    };
     let mesh = TetMesh::brick(DVec3::new(-0.1, 0.02, -0.1), DVec3::new(0.1, 0.06, 0.1), [1, 1, 1]);
     let law = Box::new(StableNeoHookean::new(Lame::new(1e5, 0.3)));
     let settings = Settings { mode: Mode::Newton, mass_damping: 2.0, ..Settings::default() };

@@ -451,7 +451,6 @@ impl Simulation {
                 for (x, d) in positions.iter_mut().zip(&self.work.change) {
                     *x += *d * part;
                 }
-                if std::env::var("ECO_DBG").is_ok() { eprintln!("   t {time:.4} far {:.3e} part {part} exact {exact} pairs {}", farthest / self.work.edge, self.work.terms.len()); }
                 if farthest <= self.settings.tolerance * self.work.edge {
                     settled = true;
                     break;

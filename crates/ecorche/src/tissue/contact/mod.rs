@@ -477,10 +477,8 @@ impl Contacts {
                     }
                 };
                 let [first, second] = ends.map(|v| surface.places[v as usize].nodes[0]);
-                let point = Place {
-                    nodes: [first, second, first, first],
-                    weights: [1.0 - along, along, 0.0, 0.0],
-                };
+                let point =
+                    Place { nodes: [first, second, first, first], weights: [1.0 - along, along, 0.0, 0.0] };
                 let key = (s as u32, (points[s].len() + e) as u32, test as u32);
                 Some(Pair::new(key, point, other, anchor, normal, edge))
             })

@@ -149,9 +149,9 @@ impl CollisionSurface {
     }
 
     /// If a segment enters this body and leaves it again: the place in the middle of the first piece inside, as
-    /// part of the segment, and the nearest place of the surface. Where the two triangles it passes are
-    /// neighbours, that is their common edge and the way out is between their normals. `home` is where the
-    /// segment is at rest when it is of this very surface.
+    /// part of the segment, and the nearest place of the surface. Where that is on one of the two triangles it
+    /// passes and they are neighbours, it cuts their edge: the place is on the edge and the way out square to
+    /// both. `home` is where the segment is at rest when it is of this very surface.
     pub(super) fn cut(
         &self,
         model: &Model,
@@ -176,15 +176,24 @@ impl CollisionSurface {
         let point = a.lerp(b, along);
         let [enter, leave] = [0, 1].map(|k| self.triangles[inside[k].triangle as usize]);
         let shared: Vec<u32> = enter.into_iter().filter(|v| leave.contains(v)).collect();
-        let &[u, v] = &shared[..] else {
-            return Some((along, self.enter(model, positions, moved, points, point, home)?));
-        };
+        let nearest = self.enter(model, positions, moved, points, point, home);
+        let &[u, v] = &shared[..] else { return Some((along, nearest?)) };
         let normal = |t: [u32; 3]| {
             let [a, b, c] = t.map(|v| points[v as usize]);
             (b - a).cross(c - a).normalize_or_zero()
         };
-        let normal = (normal(enter) + normal(leave)).try_normalize()?;
+        let sides = [normal(enter), normal(leave)];
+        // A segment just under a face that cuts off the face's corner passes two sides which are neighbours, but
+        // the way out is through the face.
+        if let Some(hit) = nearest.filter(|hit| sides.iter().all(|n| n.dot(hit.normal) < 0.9)) {
+            return Some((along, hit));
+        }
         let (from, to) = (points[u as usize], points[v as usize]);
+        let outward = sides[0] + sides[1];
+        let across = (b - a).cross(to - from);
+        let crossing = across.length() > 0.1 * a.distance(b) * from.distance(to);
+        let normal =
+            if crossing { across * across.dot(outward).signum() } else { outward }.try_normalize()?;
         let t = ((point - from).dot(to - from) / from.distance_squared(to)).clamp(0.0, 1.0);
         let [first, second] = [u, v].map(|v| self.places[v as usize].nodes[0]);
         let place = Place { nodes: [first, second, first, first], weights: [1.0 - t, t, 0.0, 0.0] };

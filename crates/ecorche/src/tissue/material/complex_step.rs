@@ -67,9 +67,7 @@ impl Complex {
 type Matrix = [[Complex; 3]; 3];
 
 fn times(a: &Matrix, b: &Matrix) -> Matrix {
-    std::array::from_fn(|i| {
-        std::array::from_fn(|j| (0..3).fold(real(0.0), |s, k| s + a[i][k] * b[k][j]))
-    })
+    std::array::from_fn(|i| std::array::from_fn(|j| (0..3).fold(real(0.0), |s, k| s + a[i][k] * b[k][j])))
 }
 
 fn transposed(a: &Matrix) -> Matrix {
@@ -114,9 +112,8 @@ fn principal_square(lame: &Lame, strains: [Complex; 3]) -> Complex {
 
 fn st_venant_kirchhoff(lame: &Lame, f: &Matrix) -> Complex {
     let c = times(&transposed(f), f);
-    let strain: Matrix = std::array::from_fn(|i| {
-        std::array::from_fn(|j| (c[i][j] - real(f64::from(i == j))) * real(0.5))
-    });
+    let strain: Matrix =
+        std::array::from_fn(|i| std::array::from_fn(|j| (c[i][j] - real(f64::from(i == j))) * real(0.5)));
     real(lame.mu) * trace(&times(&strain, &strain)) + real(0.5 * lame.lambda) * trace(&strain).square()
 }
 
@@ -126,11 +123,7 @@ fn invertible(lame: &Lame, f: &Matrix) -> Complex {
         lame,
         singular_values(f).map(|s| {
             let square = |s: Complex| (s.square() - real(1.0)) * real(0.5);
-            if s.re >= limit {
-                square(s)
-            } else {
-                square(real(limit)) + real(limit) * (s - real(limit))
-            }
+            if s.re >= limit { square(s) } else { square(real(limit)) + real(limit) * (s - real(limit)) }
         }),
     )
 }
@@ -152,9 +145,8 @@ fn incompressible(bulk: f64, f: &Matrix) -> Complex {
 }
 
 fn stretch(f: &Matrix, fibre: DVec3, kind: Stretch) -> Complex {
-    let square = (0..3).fold(real(0.0), |s, i| {
-        s + (0..3).fold(real(0.0), |s, j| s + f[i][j] * real(fibre[j])).square()
-    });
+    let square = (0..3)
+        .fold(real(0.0), |s, i| s + (0..3).fold(real(0.0), |s, j| s + f[i][j] * real(fibre[j])).square());
     match kind {
         Stretch::Full => square.sqrt(),
         Stretch::Deviatoric => square.sqrt() * (determinant(f).ln() * real(-1.0 / 3.0)).exp(),
@@ -229,7 +221,8 @@ fn stress_is_the_complex_step_of_the_energy() {
                 + muscle_fibre(&pull, l.activation, stretch(f, l.fibre, Stretch::Full))
         },
         &|f, l| {
-            real(l.stiffness) * neo_hookean(&lame, f) + tendon_fibre(&cord, stretch(f, l.fibre, Stretch::Full))
+            real(l.stiffness) * neo_hookean(&lame, f)
+                + tendon_fibre(&cord, stretch(f, l.fibre, Stretch::Full))
         },
     ];
     const STEP: f64 = 1e-30;

@@ -253,9 +253,7 @@ impl<L: FibreLaw> Material for Fibre<L> {
     fn definite_tangent(&self, gradient: &DMat3, local: &Local) -> Tangent {
         match self.stretch {
             Stretch::Deviatoric => super::clamp_eigenvalues(&self.tangent(gradient, local)),
-            Stretch::Full => {
-                spread(&self.pull_stiffness(gradient, local, Curvature::Definite), local.fibre)
-            }
+            Stretch::Full => spread(&self.pull_stiffness(gradient, local, Curvature::Definite), local.fibre),
         }
     }
 
@@ -310,7 +308,5 @@ impl<L: FibreLaw> Fibre<L> {
 
 /// The tangent of a force that depends on `F a` alone.
 fn spread(stiffness: &DMat3, a: DVec3) -> Tangent {
-    std::array::from_fn(|r| {
-        std::array::from_fn(|c| entry(stiffness, r / 3, c / 3) * a[r % 3] * a[c % 3])
-    })
+    std::array::from_fn(|r| std::array::from_fn(|c| entry(stiffness, r / 3, c / 3) * a[r % 3] * a[c % 3]))
 }

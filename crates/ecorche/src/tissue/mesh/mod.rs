@@ -213,7 +213,8 @@ mod tests {
             let along = p.x.clamp(0.0, 0.12);
             (p.length() - 0.03).min((p - DVec3::X * along).length() - 0.002)
         };
-        let fine = from_implicit(cord, DVec3::splat(-0.03), DVec3::new(0.125, 0.03, 0.03), Size::Edge(0.0015));
+        let fine =
+            from_implicit(cord, DVec3::splat(-0.03), DVec3::new(0.125, 0.03, 0.03), Size::Edge(0.0015));
         let (surface, _) = fine.unwrap().mesh.surface();
         let reach = |thinnest: f64| {
             let meshed = from_surface(&surface, Size::Edge(0.008), thinnest).unwrap();
