@@ -65,6 +65,7 @@ impl Complex {
 }
 
 type Matrix = [[Complex; 3]; 3];
+type Energy = dyn Fn(&Matrix, &Local) -> Complex;
 
 fn times(a: &Matrix, b: &Matrix) -> Matrix {
     std::array::from_fn(|i| std::array::from_fn(|j| (0..3).fold(real(0.0), |s, k| s + a[i][k] * b[k][j])))
@@ -207,7 +208,7 @@ fn stress_is_the_complex_step_of_the_energy() {
     let lame = Lame::new(3e4, 0.45);
     let (pull, cord) = (MuscleForce::default(), TendonForce::default());
     // In the order of `laws`.
-    let energies: [&dyn Fn(&Matrix, &Local) -> Complex; 10] = [
+    let energies: [&Energy; 10] = [
         &|f, l| real(l.stiffness) * st_venant_kirchhoff(&lame, f),
         &|f, l| real(l.stiffness) * invertible(&lame, f),
         &|f, l| real(l.stiffness) * corotational(&lame, f),

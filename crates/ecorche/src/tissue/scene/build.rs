@@ -123,7 +123,10 @@ pub(super) fn build(source: &Source, file: &SceneFile) -> Result<Scene, SceneErr
         model_bodies.push(body);
         bodies.push(scene_body);
     }
-    let model = Model::new(model_bodies).map_err(|e| source.error(None, e.to_string()))?;
+    let model = Model::new(model_bodies).map_err(|e| {
+        let given = file.body.iter().map(|b| &b.get_ref().name).find(|name| *name.get_ref() == e.body());
+        source.error(given.and_then(at), e.to_string())
+    })?;
     for given in &file.hold {
         builder.hold(given, &model)?;
     }
