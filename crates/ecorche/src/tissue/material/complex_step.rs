@@ -65,7 +65,7 @@ impl Complex {
 }
 
 type Matrix = [[Complex; 3]; 3];
-type Energy = dyn Fn(&Matrix, &Local) -> Complex;
+type Energy<'a> = dyn Fn(&Matrix, &Local) -> Complex + 'a;
 
 fn times(a: &Matrix, b: &Matrix) -> Matrix {
     std::array::from_fn(|i| std::array::from_fn(|j| (0..3).fold(real(0.0), |s, k| s + a[i][k] * b[k][j])))
