@@ -1,18 +1,17 @@
 //! Signed distance to closed surfaces: exact, and on a grid for contact.
 
-use super::TriMesh;
-use glam::{DVec3, IVec3};
-use parry3d::math::Vector;
-use parry3d::query::PointQuery;
-use parry3d::shape::{TriMesh as ParryMesh, TriMeshFlags};
+use super::bvh::{Bvh, Hit};
+use super::intersect::{Ray, closest_with_weights};
+use super::{Adjacency, TriMesh, Weld};
+use glam::{DVec3, IVec3, Vec3};
 use rayon::prelude::*;
 use thiserror::Error;
 
 /// Why a surface has no signed distance.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum SdfError {
-    /// No triangles.
-    #[error("the surface has no triangles")]
+    /// No triangles, or only collapsed ones.
+    #[error("the surface has no triangles with an area")]
     Empty,
     /// Not-a-number or infinite coordinates.
     #[error("vertex {0} of the surface is not a finite number")]
@@ -20,9 +19,6 @@ pub enum SdfError {
     /// Index beyond the vertices.
     #[error("triangle {0} of the surface names a vertex that does not exist")]
     NoSuchVertex(usize),
-    /// Topology the distance query cannot orient.
-    #[error("the surface cannot be oriented: {0}")]
-    Topology(String),
     /// Too many grid cells.
     #[error("a grid of cell {cell:.2e} m over this surface needs {cells:.1e} cells; choose a larger cell")]
     TooFine {
@@ -34,19 +30,30 @@ pub enum SdfError {
 }
 
 /// Exact signed distance to a closed surface, negative inside.
+///
+/// Based on: Baerentzen, Aanaes. Signed Distance Computation Using the Angle Weighted Pseudonormal. 2005.
 pub struct SurfaceDistance {
-    mesh: ParryMesh,
+    points: Vec<DVec3>,
+    triangles: Vec<[u32; 3]>,
+    /// Unit normals of triangles.
+    faces: Vec<DVec3>,
+    /// For each triangle and corner `k` the sum of the normals at the edge from `k` to the next corner.
+    edges: Vec<[DVec3; 3]>,
+    /// Normals of vertices, weighted by angles.
+    vertices: Vec<DVec3>,
+    /// Centred and of unit size, so that single precision finds the nearest triangle wherever and however large
+    /// the surface is; the distance itself is taken in double precision.
+    unit: Vec<Vec3>,
+    tree: Bvh,
     centre: DVec3,
     scale: f64,
     outward: f64,
 }
 
 impl SurfaceDistance {
-    /// Prepares the queries. Inward-facing surfaces are taken as if they faced outward.
+    /// Prepares the queries. Inward-facing surfaces are taken as if they faced outward; vertices at the same
+    /// place are one, and triangles without area are left out.
     pub fn new(surface: &TriMesh) -> Result<Self, SdfError> {
-        if surface.triangles.is_empty() {
-            return Err(SdfError::Empty);
-        }
         if let Some(v) = surface.positions.iter().position(|p| !p.is_finite()) {
             return Err(SdfError::NotFinite(v));
         }
@@ -54,39 +61,106 @@ impl SurfaceDistance {
         if let Some(t) = surface.triangles.iter().position(|t| t.iter().any(|&v| v >= count)) {
             return Err(SdfError::NoSuchVertex(t));
         }
-        // Centred and of unit size, so that single precision is enough wherever and however large it is.
+        let mut welded = Weld::new(&surface.positions, 1e-7 * surface.size(), |_, _| true)
+            .surface(&surface.positions, &surface.triangles);
         let (low, high) = surface.bounds();
         let centre = ((low + high) * 0.5).as_dvec3();
         let scale = f64::from(surface.size()).max(f64::MIN_POSITIVE);
-        let local = |p: glam::Vec3| {
-            let q = ((p.as_dvec3() - centre) / scale).as_vec3();
-            Vector::new(q.x, q.y, q.z)
+        let points: Vec<DVec3> = welded.positions.iter().map(|p| p.as_dvec3()).collect();
+        let doubled = |t: &[u32; 3]| {
+            let [a, b, c] = t.map(|v| points[v as usize]);
+            (b - a).cross(c - a)
         };
-        let vertices = surface.positions.iter().map(|&p| local(p)).collect();
-        let flags = TriMeshFlags::ORIENTED | TriMeshFlags::DELETE_DEGENERATE_TRIANGLES;
-        let mesh = ParryMesh::with_flags(vertices, surface.triangles.clone(), flags)
-            .map_err(|e| SdfError::Topology(format!("{e:?}")))?;
+        welded.triangles.retain(|t| doubled(t).length() > 1e-14 * scale * scale);
+        if welded.triangles.is_empty() {
+            return Err(SdfError::Empty);
+        }
+        let faces: Vec<DVec3> = welded.triangles.iter().map(|t| doubled(t).normalize()).collect();
+        let mut vertices = vec![DVec3::ZERO; points.len()];
+        for (t, face) in welded.triangles.iter().zip(&faces) {
+            for k in 0..3 {
+                let [at, next, last] = [k, k + 1, k + 2].map(|k| points[t[k % 3] as usize]);
+                vertices[t[k] as usize] += *face * (next - at).angle_between(last - at);
+            }
+        }
+        let mut edges = vec![[DVec3::ZERO; 3]; faces.len()];
+        for edge in &Adjacency::new(&welded).edges {
+            let sum = edge.triangles.iter().fold(DVec3::ZERO, |s, &t| s + faces[t as usize]);
+            for &t in &edge.triangles {
+                let corners = welded.triangles[t as usize];
+                for k in 0..3 {
+                    if edge.vertices.contains(&corners[k]) && edge.vertices.contains(&corners[(k + 1) % 3]) {
+                        edges[t as usize][k] = sum;
+                    }
+                }
+            }
+        }
+        let unit: Vec<Vec3> = points.iter().map(|p| ((*p - centre) / scale).as_vec3()).collect();
+        let tree = Bvh::over_triangles(&unit, &welded.triangles);
         let outward = if surface.volume() < 0.0 { -1.0 } else { 1.0 };
-        Ok(Self { mesh, centre, scale, outward })
+        let triangles = welded.triangles;
+        Ok(Self { points, triangles, faces, edges, vertices, unit, tree, centre, scale, outward })
     }
 
     /// Signed distance, metres.
     pub fn signed(&self, point: DVec3) -> f64 {
-        let q = ((point - self.centre) / self.scale).as_vec3();
-        let projection = self.mesh.project_local_point(Vector::new(q.x, q.y, q.z), false);
-        let on = glam::DVec3::new(
-            f64::from(projection.point.x),
-            f64::from(projection.point.y),
-            f64::from(projection.point.z),
-        );
-        let distance = ((point - self.centre) / self.scale).distance(on) * self.scale;
-        self.outward * if projection.is_inside { -distance } else { distance }
+        self.measure(point).map_or(f64::INFINITY, |m| m.0)
+    }
+
+    /// Signed distance, and the nearest triangle with the shares of its corners; nothing for a point that is not
+    /// finite. Corners are numbered as in [`SurfaceDistance::thickness`].
+    pub fn measure(&self, point: DVec3) -> Option<(f64, [u32; 3], [f64; 3])> {
+        let query = ((point - self.centre) / self.scale).as_vec3();
+        let found = self.tree.nearest(query, f32::INFINITY, &self.unit, &self.triangles, |_, _| true);
+        let t = found?.triangle as usize;
+        let (nearest, share) =
+            closest_with_weights(self.triangles[t].map(|v| self.points[v as usize]), point);
+        // The normal of whatever the nearest point lies on: the face, an edge or a corner.
+        let normal = match share.map(|w| w > 0.0) {
+            [true, true, true] => self.faces[t],
+            [true, true, false] => self.edges[t][0],
+            [false, true, true] => self.edges[t][1],
+            [true, false, true] => self.edges[t][2],
+            [_, second, third] => {
+                self.vertices[self.triangles[t][usize::from(second) + 2 * usize::from(third)] as usize]
+            }
+        };
+        let away = point - nearest;
+        let sign = if away.dot(normal) * self.outward < 0.0 { -1.0 } else { 1.0 };
+        Some((sign * away.length(), self.triangles[t], share))
+    }
+
+    /// How thick the body is under each welded vertex: the way straight in to the other side, or its neighbours'
+    /// where that is less. Infinite where nothing is met.
+    pub fn thickness(&self) -> Vec<f64> {
+        let raw: Vec<f64> = (0..self.points.len())
+            .into_par_iter()
+            .map(|v| {
+                let Some(inward) = (self.vertices[v] * -self.outward).try_normalize() else {
+                    return f64::INFINITY;
+                };
+                // From a little way in, so that the triangles around the vertex are not met, to where it leaves.
+                const START: f32 = 1e-4;
+                let ray = Ray::new(self.unit[v] + inward.as_vec3() * START, inward.as_vec3());
+                let leaves = |h: &Hit| h.front != (self.outward > 0.0);
+                let hit = self.tree.first_hit(&ray, f32::INFINITY, &self.unit, &self.triangles, leaves);
+                hit.map_or(f64::INFINITY, |h| f64::from(h.distance + START) * self.scale)
+            })
+            .collect();
+        let mut thin = raw.clone();
+        for t in &self.triangles {
+            for k in 0..3 {
+                let (v, next) = (t[k] as usize, t[(k + 1) % 3] as usize);
+                thin[v] = thin[v].min(raw[next]);
+            }
+        }
+        thin
     }
 }
 
 impl std::fmt::Debug for SurfaceDistance {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "SurfaceDistance({} triangles)", self.mesh.indices().len())
+        write!(f, "SurfaceDistance({} triangles)", self.triangles.len())
     }
 }
 
@@ -202,5 +276,34 @@ mod tests {
         let (value, gradient) = grid.sample(DVec3::new(1.03, 2.07, 0.95));
         assert!((value - 0.07).abs() < 1e-3 && gradient.abs_diff_eq(DVec3::Y, 1e-3), "{value} {gradient}");
         assert!(grid.sample(DVec3::new(40.0, 1.0, 1.0)).0 > 30.0);
+    }
+
+    #[test]
+    fn signs_agree_with_the_shape_near_corners_and_edges_in_any_unit() {
+        // Every triangle has vertices of its own, as an unwelded file gives them.
+        let shape = |p: DVec3| {
+            let d = (p - DVec3::splat(1.0)).abs() - DVec3::new(1.0, 1.0, 0.25);
+            d.max(DVec3::ZERO).length() + d.max_element().min(0.0)
+        };
+        for unit in [1e-3, 1.0, 1e3] {
+            let (low, high) = (DVec3::new(0.0, 0.0, 0.75) * unit, DVec3::new(2.0, 2.0, 1.25) * unit);
+            let (whole, _) = TetMesh::brick(low, high, [3, 4, 2]).surface();
+            let mut loose = TriMesh::default();
+            for t in &whole.triangles {
+                let first = loose.positions.len() as u32;
+                loose.positions.extend(t.map(|v| whole.positions[v as usize]));
+                loose.triangles.push([first, first + 1, first + 2]);
+            }
+            let exact = SurfaceDistance::new(&loose).unwrap();
+            let mut seen = [0, 0];
+            for k in 0..2000 {
+                let t = f64::from(k);
+                let p = DVec3::new((0.7 * t).sin(), (1.3 * t).cos(), 0.4 * (2.1 * t).sin()) * 1.2 + 1.0;
+                let (expected, got) = (shape(p), exact.signed(p * unit) / unit);
+                assert!((expected - got).abs() < 2e-6, "{p}: {got} for {expected}");
+                seen[usize::from(expected < 0.0)] += 1;
+            }
+            assert!(seen[0] > 200 && seen[1] > 200, "{seen:?}");
+        }
     }
 }
