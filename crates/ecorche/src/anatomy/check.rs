@@ -20,9 +20,6 @@ impl Anatomy {
         for name in self.skin.joint.keys() {
             check.joint(&skin.key("joint").key(name), name);
         }
-        for (k, name) in self.skin.skip.iter().enumerate() {
-            check.joint(&skin.key("skip").index(k), name);
-        }
         for (k, muscle) in self.body.muscle.iter().enumerate() {
             check.muscle(&root.key("muscle").index(k), muscle);
         }

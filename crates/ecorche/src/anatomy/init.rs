@@ -51,10 +51,9 @@ fn skin(text: &mut String) -> std::fmt::Result {
         ),
         (format!("grid = {}", skin.grid), "cells along the longest side of a part's table"),
         (format!("tracking = \"{}\"", skin.tracking), "how vertices find their place: robust, 2012 or 2014"),
-        ("skip = []".to_owned(), "joints without a field of their own, such as [\"Jaw\"]"),
-        (format!("closure = {:?}", skin.closure), "caps at the joints, in inner radii of the limb"),
+        (format!("closure = {:?}", skin.closure), "caps at the joints, in distances of the joint to the skin"),
         (format!("gap = {:?}", skin.gap), "left between parts that touch, in radii of the limb"),
-        (format!("smoothing = {:?}", skin.smoothing), "after tracking, 0 to 1"),
+        (format!("leash = {:?}", skin.leash), "how far free skin may leave its skinned place, in inner radii"),
     ];
     writeln!(text, "[skin]")?;
     for (setting, comment) in &lines {

@@ -19,14 +19,12 @@ pub struct SkinDef {
     pub grid: u32,
     /// How vertices are led to their place in the field.
     pub tracking: TrackingDef,
-    /// Joints that get no field of their own; their skin goes to a neighbour.
-    pub skip: Vec<String>,
-    /// Size of the caps that close a part at its joints, as a multiple of the limb's inner radius.
+    /// How far from a joint the caps that close a part there may lie, in distances of the joint to the skin.
     pub closure: f32,
     /// Gap left between touching parts, as a share of the limb's radius.
     pub gap: f32,
-    /// Strength of the smoothing after projection, in `[0, 1]`.
-    pub smoothing: f32,
+    /// How far skin that touches nothing may leave its skinned place, in inner radii of its part.
+    pub leash: f32,
     /// Joints with settings of their own, by name.
     pub joint: BTreeMap<String, JointDef>,
 }
@@ -37,12 +35,11 @@ impl Default for SkinDef {
             operator: "contact".to_owned(),
             controller: None,
             samples: [50, 250],
-            grid: 64,
+            grid: 32,
             tracking: TrackingDef::Robust,
-            skip: Vec::new(),
             closure: 1.0,
             gap: 0.02,
-            smoothing: 1.0,
+            leash: 0.1,
             joint: BTreeMap::new(),
         }
     }
@@ -131,8 +128,8 @@ impl SkinDef {
     }
 }
 
-pub(super) const KEYS: [&str; 10] =
-    ["operator", "controller", "samples", "grid", "tracking", "skip", "closure", "gap", "smoothing", "joint"];
+pub(super) const KEYS: [&str; 9] =
+    ["operator", "controller", "samples", "grid", "tracking", "closure", "gap", "leash", "joint"];
 pub(super) const JOINT_KEYS: [&str; 2] = ["operator", "controller"];
 const CONTROLLER_KEYS: [&str; 4] = ["points", "steepness", "over", "opening"];
 
@@ -161,10 +158,9 @@ pub(super) fn read(section: &Section) -> SkinDef {
             .choice("tracking", &TrackingDef::NAMES)
             .and_then(TrackingDef::by_name)
             .unwrap_or_default(),
-        skip: section.names("skip").unwrap_or_default(),
         closure: number("closure", Bound::Within(0.0, 10.0), default.closure),
         gap: number("gap", Bound::Within(0.0, 0.5), default.gap),
-        smoothing: number("smoothing", Bound::Within(0.0, 1.0), default.smoothing),
+        leash: number("leash", Bound::Within(0.0, 10.0), default.leash),
         joint: joints.collect(),
     }
 }

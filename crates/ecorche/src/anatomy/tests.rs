@@ -14,7 +14,7 @@ version = 1
 
 [skin]
 operator = "contact"   # everywhere
-skip = ["Jaw"]
+gap = 0.02
 
 # the elbow differs
 [skin.joint."LeftForeArm"]
@@ -82,7 +82,6 @@ fn a_file_says_what_it_says_and_keeps_its_text() {
     let Anatomy { skin, body } = file.anatomy();
     assert_eq!(skin.at("LeftForeArm").0, "bulge");
     assert_eq!(skin.at("RightForeArm").0, "contact");
-    assert_eq!(skin.skip, ["Jaw"]);
     assert_eq!(body.muscle.len(), 2);
     assert_eq!(body.muscle[1].origin.0.len(), 2);
     assert_eq!(body.fat[0].radii.y, 0.08);
@@ -185,7 +184,6 @@ fn every_mistake_is_told_with_its_line_its_name_and_a_remedy() {
         18,
         &["no joint", "did you mean \"LeftShoulder\""],
     );
-    refused("skip = [\"Jaw\"]", "skip = [\"Jaws\"]", 6, &["skin.skip", "did you mean \"Jaw\""]);
     refused("\"LeftForeArm\"]", "\"LeftFoearm\"]", 9, &["no joint \"LeftFoearm\"", "LeftForeArm"]);
     refused("[0.02, 0.11, 0.01]", "[20, 11, 1]", 14, &["m long, the bones it spans", "metres"]);
     refused("version = 1", "version = 9", 2, &["version: 9 is not known"]);

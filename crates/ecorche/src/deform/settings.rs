@@ -1,6 +1,8 @@
 //! What a character is bound with.
 
-use crate::field::Composition;
+use crate::anatomy::{ControllerDef, SkinDef, TrackingDef};
+use crate::character::Skeleton;
+use crate::field::{Composition, operator};
 use crate::parts::PartSettings;
 use crate::skinning;
 use crate::tracking::own_side::OwnSide;
@@ -156,4 +158,41 @@ impl From<Method> for Settings {
     fn from(method: Method) -> Self {
         Self { method, ..Self::default() }
     }
+}
+
+impl Settings {
+    /// The settings an anatomy file's `[skin]` asks for, which must fit the skeleton.
+    pub fn of_skin(skin: &SkinDef, skeleton: &Skeleton) -> Self {
+        let mut settings = Self::default();
+        settings.tracking = match skin.tracking {
+            TrackingDef::Robust => Tracking::Robust,
+            TrackingDef::Paper2012 => Tracking::Scheme2012,
+            TrackingDef::Paper2014 => Tracking::Scheme2014,
+        };
+        settings.parts.samples = skin.samples.map(|n| n as usize);
+        settings.parts.resolution = skin.grid;
+        settings.parts.swing = skin.closure;
+        settings.robust.gap = skin.gap;
+        settings.robust.leash = skin.leash;
+        // The papers' schemes have operators of their own unless the file names another than the default.
+        let named = |operator: &str| operator != SkinDef::default().operator;
+        if named(&skin.operator) || skin.controller.is_some() {
+            settings.composition = composition(&skin.operator, skin.controller.as_ref());
+        }
+        for name in skin.joint.keys() {
+            let (operator, controller) = skin.at(name);
+            if let (Some(joint), Some(composition)) = (skeleton.find(name), composition(operator, controller)) {
+                settings.joint_compositions.push((joint, composition));
+            }
+        }
+        settings
+    }
+}
+
+fn composition(operator: &str, controller: Option<&ControllerDef>) -> Option<Composition> {
+    let mut composition = Composition::new(operator::by_name(operator)?);
+    if let Some(Ok(controller)) = controller.and_then(ControllerDef::build) {
+        composition.controller = controller;
+    }
+    Some(composition)
 }
