@@ -46,6 +46,8 @@ pub enum Command {
     Demo(Demo),
     /// Tell what is in a character file
     Info(InfoArguments),
+    /// Write a first anatomy file for a character
+    Init(Init),
     /// Bake the deformed animation to a cache
     Bake(Bake),
     /// Draw a character
@@ -78,7 +80,8 @@ Examples:
   ecorche info hero.fbx
   ecorche info hero.glb --joints
   ecorche info hero.glb --parts
-  ecorche info hero.glb --json hero.json")]
+  ecorche info hero.glb --json hero.json
+  ecorche info hero.glb --anatomy anatomy.toml      (does the file fit the character?)")]
 pub struct InfoArguments {
     /// Character: .glb .gltf .fbx .dae .obj .bvh .usd[acz], or sample:NAME
     pub file: String,
@@ -94,6 +97,41 @@ pub struct InfoArguments {
     /// Disk cache.
     #[command(flatten)]
     pub cache: CacheArguments,
+    /// What lies under the skin.
+    #[command(flatten)]
+    pub anatomy: AnatomyArguments,
+}
+
+/// What lies under the skin.
+#[derive(Args)]
+pub struct AnatomyArguments {
+    /// Anatomy file: skin settings, muscles, fat. `ecorche init` writes one
+    #[arg(long, value_name = "FILE")]
+    pub anatomy: Option<PathBuf>,
+}
+
+/// Write a first anatomy file for a character.
+///
+/// Skin settings with their defaults and, for a humanoid, a hundred muscles and some fat placed in that body,
+/// inside its skin. What could not be placed is listed with the reason. Everything is commented and meant to
+/// be edited.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  ecorche init hero.fbx
+  ecorche init sample:athlete -o athlete.toml --force")]
+pub struct Init {
+    /// Character: .glb .gltf .fbx .dae .usd[acz], or sample:NAME
+    pub file: String,
+    /// Anatomy file to write
+    #[arg(long, short, value_name = "OUT", default_value = "anatomy.toml")]
+    pub output: PathBuf,
+    /// Overwrite OUT if it exists
+    #[arg(long)]
+    pub force: bool,
+    /// Skin settings only, no muscles
+    #[arg(long)]
+    pub skin_only: bool,
 }
 
 /// Bake the deformed animation to a cache.

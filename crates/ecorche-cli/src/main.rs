@@ -34,6 +34,7 @@ fn main() -> ExitCode {
     }
     let result = match &cli.command {
         Command::Info(arguments) => commands::info::run(arguments, &console),
+        Command::Init(arguments) => commands::init::run(arguments, &console),
         Command::Bake(arguments) => commands::bake::run(arguments, &console),
         Command::Demo(arguments) => commands::demo::run(arguments, &console),
         Command::Render(arguments) => commands::render::run(arguments, &console),

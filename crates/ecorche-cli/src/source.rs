@@ -1,8 +1,9 @@
 //! Where a character comes from: a file or a sample made by code, with motion and weights added.
 
 use crate::Failure;
-use crate::arguments::{CacheArguments, Rig, SamplingArguments, Weights};
+use crate::arguments::{AnatomyArguments, CacheArguments, Rig, SamplingArguments, Weights};
 use crate::console::Console;
+use ecorche::anatomy::AnatomyFile;
 use ecorche::cache::Cache;
 use ecorche::character::motion::{self, Transfer};
 use ecorche::character::{Character, Clip, read};
@@ -99,6 +100,17 @@ fn need_mesh(character: &Character, file: &str) -> Result<(), Failure> {
         return Err(format!("{file}: {problem}").into());
     }
     Ok(())
+}
+
+/// The anatomy file asked for, read and found to fit the character.
+pub fn load_anatomy(
+    arguments: &AnatomyArguments,
+    character: &Character,
+) -> Result<Option<AnatomyFile>, Failure> {
+    let Some(path) = &arguments.anatomy else { return Ok(None) };
+    let file = AnatomyFile::read(path)?;
+    file.check(&character.skeleton)?;
+    Ok(Some(file))
 }
 
 /// The user's disk cache, unless switched off.

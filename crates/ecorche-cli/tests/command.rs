@@ -38,6 +38,28 @@ fn info_tells_what_is_in_a_character_in_words_and_in_json() {
 }
 
 #[test]
+fn init_writes_an_anatomy_file_that_fits_and_overwrites_none() {
+    let folder = folder();
+    let output = ecorche(&["init", "sample:arm", "-o", "arm.toml"], folder.path());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout), "arm.toml\n");
+    assert!(text(&output.stderr).contains("muscles and"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("not placed"), "{}", text(&output.stderr));
+    let output = ecorche(&["info", "sample:arm", "--anatomy", "arm.toml"], folder.path());
+    assert!(text(&output.stdout).contains("arm.toml fits"), "{}", text(&output.stdout));
+    let output = ecorche(&["init", "sample:arm", "-o", "arm.toml"], folder.path());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("--force"));
+    let output = ecorche(&["init", "sample:arm", "-o", "arm.toml", "--force", "--skin-only"], folder.path());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let written = std::fs::read_to_string(folder.path().join("arm.toml")).unwrap();
+    std::fs::write(folder.path().join("arm.toml"), written.replace("grid =", "gird =")).unwrap();
+    let output = ecorche(&["info", "sample:arm", "--anatomy", "arm.toml"], folder.path());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("did you mean \"grid\"?"), "{}", text(&output.stderr));
+}
+
+#[test]
 fn bake_prints_the_files_it_made_and_nothing_else_on_standard_output() {
     let folder = folder();
     let output = ecorche(&["bake", "sample:cylinder", "-o", "out.pc2", "--frames", "0-3"], folder.path());

@@ -68,16 +68,19 @@
 //! own side of whatever it meets. The other methods take each vertex where its joints say and do not know
 //! that skin can touch skin; the measurements say what that costs.
 
+pub mod anatomy;
 pub mod bake;
 pub mod cache;
 pub mod character;
 pub mod deform;
+pub mod dynamics;
 pub mod field;
 pub mod frame;
 pub mod geom;
 pub mod inspect;
 pub mod math;
 pub mod measure;
+pub mod muscle;
 pub mod output;
 pub mod parts;
 pub mod portrait;

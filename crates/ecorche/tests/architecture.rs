@@ -4,10 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Modules of the crate in the order of the pipeline; each may use those before it and itself.
-const ORDER: [&str; 19] = [
+const ORDER: [&str; 22] = [
     "math",
     "cache",
     "geom",
+    "dynamics",
     "field",
     "character",
     "sampling",
@@ -15,6 +16,8 @@ const ORDER: [&str; 19] = [
     "skinning",
     "parts",
     "tracking",
+    "muscle",
+    "anatomy",
     "deform",
     "output",
     "tissue",

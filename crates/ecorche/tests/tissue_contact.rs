@@ -1,6 +1,6 @@
 //! Bodies that fall, rest, slide, lean on each other and fold onto themselves.
 
-use ecorche::tissue::boundary::{BoneTrack, Boundary, Condition, Hold};
+use ecorche::tissue::boundary::{BoneTrack, Boundary, Condition, Hold, Place};
 use ecorche::tissue::contact::{Against, CollisionSurface, ContactSettings, Obstacle, Resolve};
 use ecorche::tissue::material::{Lame, StableNeoHookean};
 use ecorche::tissue::mesh::{Size, from_implicit};
@@ -180,6 +180,88 @@ fn prongs_pressed_together_do_not_pass_through_each_other() {
     let (through, kept) = (run(false), run(true));
     assert!(through > 0.008, "{through}");
     assert!(kept < 0.25 * through && kept < 0.003, "{kept} of {through}");
+}
+
+/// A square bar along an axis, standing on one of its edges.
+fn edgewise_bar(name: &str, centre: DVec3, along: DVec3) -> Body {
+    let mut mesh = TetMesh::brick(DVec3::new(-0.2, -0.02, -0.02), DVec3::new(0.2, 0.02, 0.02), [2, 1, 1]);
+    let turn =
+        DQuat::from_rotation_arc(DVec3::X, along) * DQuat::from_rotation_x(std::f64::consts::FRAC_PI_4);
+    for p in &mut mesh.nodes {
+        *p = centre + turn * *p;
+    }
+    Body::uniform(name, mesh, Box::new(StableNeoHookean::new(Lame::new(5e6, 0.4))), 1000.0)
+}
+
+#[test]
+fn crossing_bars_do_not_cut_each_other_with_their_edges() {
+    // Two bars at right angles, edge on edge: no corner of either comes near the other.
+    let half = 0.02 * std::f64::consts::SQRT_2;
+    let fall = |resolve: Resolve| {
+        let bodies = || {
+            vec![
+                edgewise_bar("lower", DVec3::new(0.03, 0.5, 0.0), DVec3::X),
+                edgewise_bar("upper", DVec3::new(0.0, 0.5 + 2.0 * half + 0.005, 0.03), DVec3::Z),
+            ]
+        };
+        let settings =
+            Settings { mode: Mode::Newton, mass_damping: 2.0, tolerance: 1e-4, ..Settings::default() };
+        let contact = ContactSettings { resolve, ..ContactSettings::default() };
+        let mut simulation = scene(bodies(), settings, contact);
+        for n in simulation.model.parts[0].nodes.clone() {
+            let at = simulation.model.rest[n];
+            if (at.x - 0.03).abs() > 0.19 {
+                let hold = Hold::Fix { node: n as u32, bone: 0, at };
+                simulation.boundary.conditions.push(Condition::always(hold));
+            }
+        }
+        // The upper bar may move up and down only by its ends, so that it cannot roll off.
+        for n in simulation.model.parts[1].nodes.clone() {
+            for normal in [DVec3::X, DVec3::Z] {
+                let (place, at) = (Place::node(n as u32), simulation.model.rest[n]);
+                let hold = Hold::Slide { place, bone: 0, at, normal, stiffness: 2e3 };
+                simulation.boundary.conditions.push(Condition::always(hold));
+            }
+        }
+        let mut deepest: f64 = 0.0;
+        for _ in 0..30 {
+            deepest = deepest.max(simulation.step(0.01).unwrap().penetration);
+        }
+        let middle: f64 = simulation.state.positions[simulation.model.parts[1].nodes.clone()]
+            .iter()
+            .map(|p| p.y)
+            .sum::<f64>()
+            / simulation.model.parts[1].nodes.len() as f64;
+        (deepest, middle)
+    };
+    let tolerance = 1e-4;
+    let (deepest, kept) = fall(Resolve::Constraint { tolerance, rounds: 40 });
+    let (_, through) = fall(Resolve::Penalty);
+    assert!(deepest <= tolerance, "{deepest}");
+    assert!(kept > 0.5 + 1.5 * half, "{kept}");
+    assert!(through < 0.5, "points alone let it through: {through}");
+}
+
+#[test]
+fn an_edge_over_a_thin_obstacle_is_found_between_its_ends() {
+    let tolerance = 1e-4;
+    let contact = ContactSettings {
+        resolve: Resolve::Constraint { tolerance, rounds: 40 },
+        ..ContactSettings::default()
+    };
+    let mesh = TetMesh::brick(DVec3::new(-0.1, 0.02, -0.1), DVec3::new(0.1, 0.06, 0.1), [1, 1, 1]);
+    let law = Box::new(StableNeoHookean::new(Lame::new(1e5, 0.3)));
+    let settings = Settings { mode: Mode::Newton, mass_damping: 2.0, ..Settings::default() };
+    let mut simulation = scene(vec![Body::uniform("slab", mesh, law, 1000.0)], settings, contact);
+    // A round rail under the middle of the slab's lower edges.
+    let rail = |p: DVec3| DVec3::new(p.x, p.y, 0.0).length() - 0.015;
+    let (low, high) = (DVec3::new(-0.1, -0.1, -0.2), DVec3::new(0.1, 0.1, 0.2));
+    simulation.contacts.obstacles[0].shape = DistanceGrid::new(rail, low, high, 0.005).unwrap();
+    for _ in 0..15 {
+        let report = simulation.step(0.01).unwrap();
+        assert!(report.penetration <= tolerance, "{}", report.penetration);
+    }
+    assert!(lowest(&simulation, 0) > -0.01, "{}", lowest(&simulation, 0));
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn build(pull: Option<f64>) -> Spindle {
             insertion.iter().map(|&n| Condition::always(Hold::Pull { place: Place::node(n), force })),
         );
     }
-    let flesh = muscle(Lame::new(3e4, 0.49), MuscleForce::default(), Stretch::Full);
+    let flesh = muscle(Lame::from_bulk(3e4, 3e6), MuscleForce::default(), Stretch::Full);
     let cord = tendon(Lame::new(1e7, 0.45), TendonForce::default());
     let body = Body {
         name: "spindle".into(),
@@ -88,17 +88,21 @@ fn an_isometric_contraction_bulges_and_keeps_its_volume() {
     let mut spindle = build(None);
     let s = &mut spindle.simulation;
     let (volume, radius) = (s.model.volume(0, &s.model.rest), belly(s, &s.model.rest));
+    let mut solves = 0;
     for activation in [0.25, 0.5, 0.75, 1.0] {
         s.model.set_activation(0, activation);
         let report = s.step(1.0).unwrap();
         assert!(report.converged, "{report:?}");
+        solves += report.solves;
     }
+    // Clamped curvature alone takes more than a hundred.
+    assert!(solves < 50, "{solves}");
     let now = &s.state.positions;
     let growth = belly(s, now) / radius - 1.0;
     let change = s.model.volume(0, now) / volume - 1.0;
     let worst = s.model.smallest_volume_ratio(0, now);
     assert!((0.08..=0.15).contains(&growth), "belly {growth}");
-    assert!(change.abs() < 0.01, "volume {change}");
+    assert!(change.abs() < 0.002, "volume {change}");
     assert!(worst > 0.0, "inverted: {worst}");
     let forces = s.internal_forces();
     let pull: f64 = spindle.insertion.iter().map(|&n| forces[n as usize].x).sum();
@@ -119,7 +123,7 @@ fn a_heavier_load_shortens_less() {
         let end: f64 = spindle.insertion.iter().map(|&n| s.state.positions[n as usize].x).sum::<f64>();
         lengths.push(end / spindle.insertion.len() as f64 / LENGTH);
         let change = s.model.volume(0, &s.state.positions) / s.model.volume(0, &s.model.rest) - 1.0;
-        assert!(change.abs() < 0.02, "volume {change} under {load} N");
+        assert!(change.abs() < 0.005, "volume {change} under {load} N");
         assert!(s.model.smallest_volume_ratio(0, &s.state.positions) > 0.0);
     }
     println!("length under 0, 20, 60 N: {lengths:.3?}");

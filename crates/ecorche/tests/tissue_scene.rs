@@ -81,7 +81,7 @@ fn a_resumed_scene_ends_with_the_same_bits() {
 fn mistakes_are_named_with_their_line() {
     let good = hanging("m", 1.0);
     assert!(parse(&good).is_ok());
-    let cases: [(&str, &str, &str); 13] = [
+    let cases: [(&str, &str, &str); 16] = [
         (
             "bone = \"wall\"",
             "bone = \"wal\"",
@@ -91,6 +91,9 @@ fn mistakes_are_named_with_their_line() {
         ("low = [0, 0, 0]", "low = [0,\n  nan, 0]", "arm.toml:17: a number is nan or inf"),
         ("young = 3e4", "young = -1.0", "young and density must be above 0"),
         ("poisson = 0.45", "poisson = 0.5", "poisson must be at least 0 and below 0.5"),
+        ("poisson = 0.45", "", "material \"flesh\": give poisson or bulk, and not both"),
+        ("poisson = 0.45", "bulk = 1e3", "bulk must be above a third of young"),
+        ("version = 1", "version = 1\nup = \"x\"", "arm.toml:2:"),
         ("poisson = 0.45", "poison = 0.45", "arm.toml:10: unknown field `poison`"),
         ("material = \"flesh\"", "material = \"flsh\"", "no material is called \"flsh\"; materials: flesh"),
         (
@@ -124,6 +127,21 @@ fn a_muscle_without_ends_has_no_fibres_and_says_so() {
     let text = hanging("m", 1.0).replace("kind = \"neo-hookean\"", "kind = \"muscle\"");
     let message = parse(&text).unwrap_err();
     assert!(message.contains("body \"bar\": fibres: no node lies in the insertion"), "{message}");
+}
+
+#[test]
+fn the_shipped_spindle_keeps_its_volume_and_up_follows_gravity() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/scenes/spindle.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let coarse = text.replace("size = 8", "size = 12").replace("fps = 20", "fps = 4");
+    let mut scene = parse(&coarse).unwrap();
+    assert_eq!(scene.up, glam::DVec3::Y);
+    for _ in 0..scene.frames {
+        let record = scene.advance().unwrap();
+        assert!(record.converged && (record.bodies[0].volume - 1.0).abs() < 0.002, "{record:?}");
+    }
+    let falling = parse(&coarse.replace("gravity = [0.0, 0.0, 0.0]", "gravity = [0, 0, -9.81]")).unwrap();
+    assert_eq!(falling.up, glam::DVec3::Z);
 }
 
 #[test]

@@ -4,8 +4,10 @@ use super::write_json;
 use crate::arguments::InfoArguments;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
+use ecorche::anatomy::AnatomyFile;
 use ecorche::character::Character;
 use ecorche::character::info::{Info, MeshInfo};
+use ecorche::muscle::definition::BodyDef;
 use ecorche::parts::{PartSettings, Parts, PartsReport};
 use ecorche::skinning::Surface;
 use std::fmt::Write;
@@ -13,6 +15,7 @@ use std::fmt::Write;
 /// Prints the summary, or writes it as JSON.
 pub fn run(arguments: &InfoArguments, _console: &Console) -> Result<Outcome, Failure> {
     let character = source::load(&arguments.file)?;
+    let anatomy = source::load_anatomy(&arguments.anatomy, &character)?;
     let info = Info::of(&character);
     let parts = if arguments.parts { Some(parts_of(&character, arguments)) } else { None };
     match &arguments.json {
@@ -24,7 +27,10 @@ pub fn run(arguments: &InfoArguments, _console: &Console) -> Result<Outcome, Fai
                 Some(None) => writeln!(text, "parts     none: no mesh is skinned")?,
                 None => {}
             }
-            std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes())?
+            if let Some(file) = &anatomy {
+                describe_anatomy(&mut text, file, &file.anatomy().in_full(&character))?;
+            }
+            std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes())?;
         }
     }
     Ok(Outcome::Done)
@@ -148,6 +154,26 @@ fn describe_clips(text: &mut String, info: &Info) -> std::fmt::Result {
         writeln!(text)?;
     }
     Ok(())
+}
+
+fn describe_anatomy(text: &mut String, file: &AnatomyFile, body: &BodyDef) -> std::fmt::Result {
+    let skin = &file.anatomy().skin;
+    let fibres: usize = body.muscle.iter().map(|m| m.fibres).sum();
+    writeln!(text, "anatomy   {} fits", file.name())?;
+    writeln!(
+        text,
+        "  skin: {}, {} tracking, {} joints of their own",
+        skin.operator,
+        skin.tracking,
+        skin.joint.len()
+    )?;
+    writeln!(
+        text,
+        "  {} muscles ({fibres} fibres), {} fat pads, both sides counted",
+        body.muscle.len(),
+        body.fat.len()
+    )?;
+    writeln!(text, "  {} bones, {} keyed parameters", body.bone.len(), body.keys.len())
 }
 
 fn plural(word: &str, count: usize) -> String {

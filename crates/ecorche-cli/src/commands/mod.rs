@@ -5,6 +5,7 @@ pub mod completions;
 pub mod demo;
 pub mod field;
 pub mod info;
+pub mod init;
 pub mod join;
 pub mod man;
 pub mod measure;

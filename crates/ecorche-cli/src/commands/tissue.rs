@@ -3,13 +3,14 @@
 use crate::arguments::Tissue;
 use crate::console::Console;
 use crate::{Failure, Outcome};
+use ecorche::geom::TriMesh;
 use ecorche::output::pc2::Pc2;
 use ecorche::output::plot::{Axis, Plot, Series};
 use ecorche::output::raster::{self, BONE, Camera, Framing, MUSCLE, Surface};
 use ecorche::output::{Colour, Picture, file};
 use ecorche::tissue::scene::{FrameRecord, Scene};
 use ecorche::tissue::step::StepReport;
-use glam::Vec3;
+use glam::{Quat, Vec3};
 use std::path::Path;
 
 /// What has been written down so far.
@@ -226,6 +227,7 @@ fn wanted(frame: usize, last: usize, every: usize) -> bool {
 
 /// A camera that holds the first state and every pose of the bones.
 fn camera(scene: &Scene, arguments: &Tissue) -> Camera {
+    let turn = upright(scene);
     let mut all: Vec<Vec3> = (0..scene.bodies.len()).flat_map(|b| scene.skin(b).positions).collect();
     for (b, bone) in scene.bones.iter().enumerate() {
         let track = &scene.simulation.boundary.bones[b];
@@ -236,21 +238,27 @@ fn camera(scene: &Scene, arguments: &Tissue) -> Camera {
             }
         }
     }
+    for p in &mut all {
+        *p = turn * *p;
+    }
     Framing { view: arguments.view, aspect: 4.0 / 3.0, ..Framing::default() }
         .camera(std::iter::once(&all[..]))
 }
 
+/// Turns the scene's up into the pictures' Y.
+fn upright(scene: &Scene) -> Quat {
+    Quat::from_rotation_arc(scene.up.as_vec3(), Vec3::Y)
+}
+
 fn picture(scene: &Scene, camera: &Camera) -> Picture {
-    let mut surfaces = Vec::new();
-    for b in 0..scene.bodies.len() {
-        let skin = scene.skin(b);
-        surfaces.push(Surface::new(skin.positions, skin.triangles).colour(Colour::hex(MUSCLE)));
-    }
-    for b in 0..scene.bones.len() {
-        if let Some(bone) = scene.bone_surface(b) {
-            surfaces.push(Surface::new(bone.positions, bone.triangles).colour(Colour::hex(BONE)));
-        }
-    }
+    let turn = upright(scene);
+    let surface = |shown: TriMesh, colour: u32| {
+        let positions: Vec<Vec3> = shown.positions.iter().map(|p| turn * *p).collect();
+        Surface::new(positions, shown.triangles).colour(Colour::hex(colour))
+    };
+    let muscles = (0..scene.bodies.len()).map(|b| surface(scene.skin(b), MUSCLE));
+    let bones = (0..scene.bones.len()).filter_map(|b| scene.bone_surface(b)).map(|s| surface(s, BONE));
+    let surfaces = muscles.chain(bones).collect();
     let stage = raster::Scene { surfaces, ..raster::Scene::default() };
     raster::render(&stage, camera, &raster::Settings::sized(800, 600))
 }

@@ -35,7 +35,7 @@
 //! ```
 
 #[cfg(test)]
-mod conformance;
+pub(crate) mod conformance;
 pub mod falloff;
 pub mod grid;
 pub mod hrbf;

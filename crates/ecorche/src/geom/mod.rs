@@ -1,13 +1,16 @@
 //! Triangle surfaces and the questions asked of them. Knows nothing of characters.
 
 pub mod adjacency;
+pub mod burial;
 pub mod bvh;
 pub mod intersect;
 pub mod laplacian;
 pub mod mesh;
+pub mod ply;
 pub mod poisson_disk;
 pub mod polygonise;
 pub mod remesh;
+pub mod sdf;
 pub mod self_contact;
 pub mod shading;
 pub mod weld;

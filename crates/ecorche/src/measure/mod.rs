@@ -10,7 +10,7 @@
 //!   (by default a connected component) are told from pairs across groups: eyes and teeth are always inside
 //!   the head.
 //! * **Depth** and buried vertices: counted along the skin by exact piercings, so no crossing means no depth
-//!   (`burial.rs`).
+//!   ([`burial`]).
 //! * **Volume**: signed, of the whole and by part ([`PartVolumes`]).
 //! * **Stretch**: length of an edge over its rest length.
 //! * **Flipped**: triangles turned by more than a right angle against where each of the strongest joints of their
@@ -49,7 +49,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod burial;
 mod clip;
 mod figures;
 mod limits;
@@ -69,11 +68,12 @@ pub use volume::{PartVolumes, VolumeRatios};
 use crate::character::Influences;
 use crate::geom::TriMesh;
 use crate::geom::adjacency::Adjacency;
+use crate::geom::burial::{self, Cover, Sheet};
 use crate::geom::bvh::{Bvh, Hit};
 use crate::geom::intersect::Ray;
 use crate::geom::self_contact::{Crossings, SelfContact, jitter};
 use crate::skinning::Surface;
-use burial::{Cover, Sheet};
+
 use glam::{Affine3A, Vec3};
 use rayon::prelude::*;
 use thiserror::Error;

@@ -77,7 +77,7 @@ impl Default for PartSettings {
             largest_radius: 2.5,
             smallest_patch: 0.4,
             pivots: true,
-            swing: 1.2,
+            swing: 1.0,
             seed: 1,
         }
     }

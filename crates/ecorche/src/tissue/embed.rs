@@ -6,6 +6,7 @@
 use super::boundary::Place;
 use super::tet_mesh::TetMesh;
 use crate::geom::bvh::{Aabb, Bvh};
+use crate::geom::intersect::closest_with_weights;
 use glam::{DMat3, DVec3};
 
 /// Weights of a point in a tetrahedron; they sum to 1 and are all positive inside. `None` if it is flat.
@@ -95,49 +96,9 @@ fn closest_in(corners: [DVec3; 4], point: DVec3) -> DVec3 {
     }
     super::tet_mesh::FACES
         .iter()
-        .map(|f| closest_on_triangle(f.map(|k| corners[k]), point).0)
+        .map(|f| closest_with_weights(f.map(|k| corners[k]), point).0)
         .min_by(|a, b| a.distance_squared(point).total_cmp(&b.distance_squared(point)))
         .unwrap_or(corners[0])
-}
-
-/// Closest point of a triangle and its weights.
-pub fn closest_on_triangle([a, b, c]: [DVec3; 3], p: DVec3) -> (DVec3, [f64; 3]) {
-    let (ab, ac, ap) = (b - a, c - a, p - a);
-    let (d1, d2) = (ab.dot(ap), ac.dot(ap));
-    if d1 <= 0.0 && d2 <= 0.0 {
-        return (a, [1.0, 0.0, 0.0]);
-    }
-    let bp = p - b;
-    let (d3, d4) = (ab.dot(bp), ac.dot(bp));
-    if d3 >= 0.0 && d4 <= d3 {
-        return (b, [0.0, 1.0, 0.0]);
-    }
-    let vc = d1 * d4 - d3 * d2;
-    if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
-        let t = d1 / (d1 - d3);
-        return (a + ab * t, [1.0 - t, t, 0.0]);
-    }
-    let cp = p - c;
-    let (d5, d6) = (ab.dot(cp), ac.dot(cp));
-    if d6 >= 0.0 && d5 <= d6 {
-        return (c, [0.0, 0.0, 1.0]);
-    }
-    let vb = d5 * d2 - d1 * d6;
-    if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
-        let t = d2 / (d2 - d6);
-        return (a + ac * t, [1.0 - t, 0.0, t]);
-    }
-    let va = d3 * d6 - d5 * d4;
-    if va <= 0.0 && d4 - d3 >= 0.0 && d5 - d6 >= 0.0 {
-        let t = (d4 - d3) / ((d4 - d3) + (d5 - d6));
-        return (b + (c - b) * t, [0.0, 1.0 - t, t]);
-    }
-    let sum = va + vb + vc;
-    if sum == 0.0 {
-        return (a, [1.0, 0.0, 0.0]);
-    }
-    let (v, w) = (vb / sum, vc / sum);
-    (a + ab * v + ac * w, [1.0 - v - w, v, w])
 }
 
 /// Ties every point to the tetrahedron that holds it in the rest shape, or the nearest one.

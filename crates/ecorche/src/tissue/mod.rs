@@ -11,8 +11,9 @@
 //! number of threads.
 //!
 //! Limits. Linear tetrahedra are too stiff in bending with fewer than four layers: 0.52 of a beam's sag with
-//! two, 0.81 with four, 0.91 with six. Meshes have one element size, and tendons thinner than about an element
-//! and a half are lost. Contact tests points against bodies, not edges against edges.
+//! two, 0.81 with four, 0.91 with six. Meshes have one element size; what is thinner than about an element and
+//! a half is lost unless [`mesh::from_surface`] is told to thicken it. Edges against edges are tested in the
+//! constraint mode of [`contact`] only.
 
 pub mod assemble;
 pub mod boundary;
@@ -25,8 +26,9 @@ pub mod matrix;
 pub mod mesh;
 pub mod model;
 pub mod scene;
-pub mod sdf;
 pub mod solve;
 pub mod step;
 pub mod terms;
 pub mod tet_mesh;
+
+pub use crate::geom::sdf;

@@ -125,6 +125,21 @@ pub enum ModelError {
     },
 }
 
+impl ModelError {
+    /// The body that cannot be simulated.
+    pub fn body(&self) -> &str {
+        match self {
+            Self::Empty { body }
+            | Self::NoSuchNode { body, .. }
+            | Self::NotPositive { body, .. }
+            | Self::NotFinite { body, .. }
+            | Self::Count { body, .. }
+            | Self::Fibre { body, .. }
+            | Self::LooseNode { body, .. } => body,
+        }
+    }
+}
+
 /// Name and extent of one body within a [`Model`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {

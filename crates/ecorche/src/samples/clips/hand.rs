@@ -17,7 +17,7 @@ struct Grip {
 
 /// Proximal 90, middle 105, end 70 degrees, and the thumb over the fingers, pressed on them by a millimetre.
 const FIST: Grip =
-    Grip { fingers: [[90.0, 105.0, 70.0]; 4], gather: 1.0, thumb: [-20.0, 14.0, 48.0], oppose: 72.0 };
+    Grip { fingers: [[90.0, 105.0, 70.0]; 4], gather: 1.0, thumb: [-25.0, 33.0, 19.0], oppose: 72.5 };
 
 /// Tip of the thumb against tip of the index finger, the others loosely bent.
 const PINCH: Grip = Grip {

@@ -8,8 +8,8 @@
 //! Two modes. [`Resolve::Penalty`] pushes with a spring for each depth, so something always remains.
 //! [`Resolve::Constraint`] repeats the step with multipliers raised (augmented Lagrangian) until no point is
 //! deeper than the stated tolerance, or the stated number of rounds is over; what remains is in
-//! [`StepReport::penetration`](super::step::StepReport::penetration). Only points are tested: an edge may cut
-//! another between two points, by less than the spacing of the surface.
+//! [`StepReport::penetration`](super::step::StepReport::penetration). This mode also tests edges, which may cut
+//! into a body between two points that are both outside of it (`find_edges`); the penalty mode does not.
 
 pub mod surface;
 
@@ -77,13 +77,17 @@ impl Default for ContactSettings {
     }
 }
 
+/// Looks at the positions after which what was found keeps its place and normal until the end of the round: two
+/// neighbouring triangles may both be nearest, and Newton would go back and forth between them without end.
+const SETTLED: u32 = 4;
+
 /// Gap, in slips (a thousandth of an edge), at which a point that pressed on a body is forgotten.
 const RELEASE: f64 = 100.0;
 
 /// One point near or inside something.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
-    /// Surface point: collision surface and vertex.
+    /// Collision surface, its vertex (or, counted on, its edge), and the test.
     key: (u32, u32, u32),
     point: Place,
     /// Where it should be outside of: a place of another body, or of the world.
@@ -102,6 +106,29 @@ struct Pair {
 }
 
 impl Pair {
+    fn new(
+        key: (u32, u32, u32),
+        point: Place,
+        other: Option<Place>,
+        anchor: DVec3,
+        normal: DVec3,
+        edge: f64,
+    ) -> Self {
+        Self {
+            key,
+            point,
+            other,
+            anchor,
+            normal,
+            stiffness: 0.0,
+            multiplier: 0.0,
+            allowed: 0.0,
+            grip: 0.0,
+            reference: DVec3::ZERO,
+            slip: 1e-3 * edge,
+        }
+    }
+
     fn relative(&self, positions: &[DVec3]) -> DVec3 {
         self.point.at(positions) - self.other.map_or(self.anchor, |o| o.at(positions) + self.anchor)
     }
@@ -145,6 +172,7 @@ pub struct Contacts {
     start: Vec<DVec3>,
     start_time: f64,
     round: u32,
+    looks: u32,
 }
 
 impl Contacts {
@@ -188,7 +216,7 @@ impl Contacts {
                 let (surface, test) = (p.key.0 as usize, p.key.2 as usize);
                 (depth > 0.0).then(|| Overlap {
                     surface,
-                    vertex: p.key.1 as usize,
+                    vertex: self.surfaces[surface].corner_of(p.key.1 as usize) as usize,
                     against: self.tests[test].1,
                     depth,
                 })
@@ -223,7 +251,7 @@ impl Contacts {
         self.start.clear();
         self.start.extend_from_slice(start);
         self.start_time = time;
-        self.round = 0;
+        (self.round, self.looks) = (0, 0);
         // Points that pressed on another body stay candidates: inside or just outside, they belong together.
         let kept = &self.multipliers;
         self.active
@@ -245,16 +273,23 @@ impl Contacts {
         let mut pairs = self.find(model, positions, boundary, time);
         // What was found earlier in the step stays, or points would come and go between iterations.
         let mut old: BTreeMap<(u32, u32, u32), Pair> = self.active.iter().map(|p| (p.key, *p)).collect();
-        for pair in &pairs {
-            old.remove(&pair.key);
-        }
+        let settled = self.looks >= SETTLED;
+        self.looks += 1;
+        let mut kept = Vec::new();
+        pairs.retain(|pair| match old.remove(&pair.key) {
+            Some(known) if settled => {
+                kept.push(known);
+                false
+            }
+            _ => true,
+        });
         pairs.extend(old.into_values());
         // A constraint that gives way slowly is pushed harder.
         let boost = f64::from(1u32 << (self.round / 3).min(10));
         for pair in &mut pairs {
             let surface = &self.surfaces[pair.key.0 as usize];
             let edge = model.parts[surface.part].edge;
-            pair.stiffness = boost * self.settings.modulus * surface.areas[pair.key.1 as usize] / edge;
+            pair.stiffness = boost * self.settings.modulus * surface.area_of(pair.key.1 as usize) / edge;
             pair.multiplier = self.multipliers.get(&pair.key).copied().unwrap_or(0.0);
             pair.allowed = blend * self.initial.get(&pair.key).copied().unwrap_or(0.0);
             let force = (pair.multiplier - pair.stiffness * pair.gap(positions)).max(0.0);
@@ -270,6 +305,7 @@ impl Contacts {
             };
             pair.reference = before + drift;
         }
+        pairs.extend(kept);
         self.active = pairs;
     }
 
@@ -295,6 +331,7 @@ impl Contacts {
             }
         }
         self.round += 1;
+        self.looks = 0;
         self.round < rounds && self.too_deep(model, positions, boundary, time, blend) > tolerance
     }
 
@@ -339,12 +376,13 @@ impl Contacts {
     }
 
     fn find(&self, model: &Model, positions: &[DVec3], boundary: &Boundary, time: f64) -> Vec<Pair> {
+        let edges = matches!(self.settings.resolve, Resolve::Constraint { .. });
         let mut pairs = Vec::new();
         let points: Vec<Vec<DVec3>> = self.surfaces.iter().map(|s| s.points(positions)).collect();
         let moved: Vec<Option<surface::Moved>> = (0..self.surfaces.len())
             .map(|s| {
                 let wanted = self.tests.iter().any(|t| t.1 == Against::Surface(s));
-                wanted.then(|| self.surfaces[s].moved(model, positions))
+                wanted.then(|| self.surfaces[s].moved(model, positions, edges.then_some(&points[s])))
             })
             .collect();
         for (test, &(s, against)) in self.tests.iter().enumerate() {
@@ -357,43 +395,114 @@ impl Contacts {
                     let p = points[s][v];
                     let (other, anchor, normal) = match against {
                         Against::Obstacle(o) => {
-                            let world = boundary.bones[self.obstacles[o].bone].at(time);
-                            let local = world.inverse().transform_point3(p);
-                            let (distance, gradient) = self.obstacles[o].shape.sample(local);
                             // Near ones too: the step may carry them in.
-                            if distance > self.settings.thickness + 0.5 * edge {
-                                return None;
-                            }
-                            let normal = world.transform_vector3(gradient).try_normalize()?;
-                            (None, p - normal * (distance - self.settings.thickness), normal)
+                            let (anchor, normal) = self.on_obstacle(o, boundary, time, p, 0.5 * edge)?;
+                            (None, anchor, normal)
                         }
                         Against::Surface(o) => {
-                            let target = &self.surfaces[o];
-                            let own = (o == s).then_some(v);
-                            let hit =
-                                target.enter(model, positions, moved[o].as_ref()?, &points[o], p, own)?;
+                            let home = (o == s).then(|| surface.home(v));
+                            let hit = self.surfaces[o].enter(
+                                model,
+                                positions,
+                                moved[o].as_ref()?,
+                                &points[o],
+                                p,
+                                home,
+                            )?;
                             (Some(hit.place), hit.normal * self.settings.thickness, hit.normal)
                         }
                     };
-                    let stiffness = self.settings.modulus * surface.areas[v] / edge;
-                    Some(Pair {
-                        key: (s as u32, v as u32, test as u32),
-                        point: surface.places[v],
-                        other,
-                        anchor,
-                        normal,
-                        stiffness,
-                        multiplier: 0.0,
-                        allowed: 0.0,
-                        grip: 0.0,
-                        reference: DVec3::ZERO,
-                        slip: 1e-3 * edge,
-                    })
+                    let key = (s as u32, v as u32, test as u32);
+                    Some(Pair::new(key, surface.places[v], other, anchor, normal, edge))
                 })
                 .collect();
             pairs.extend(found.into_iter().flatten());
+            if edges {
+                self.find_edges(model, positions, boundary, time, test, &points, &moved, &mut pairs);
+            }
         }
         pairs
+    }
+
+    /// Edges that cut into a body or bone although both their ends are outside: the middle of the piece inside is
+    /// the point that is pushed out. Edges of embedded surfaces are not tested; those are finer than the
+    /// tetrahedra that carry them.
+    fn find_edges(
+        &self,
+        model: &Model,
+        positions: &[DVec3],
+        boundary: &Boundary,
+        time: f64,
+        test: usize,
+        points: &[Vec<DVec3>],
+        moved: &[Option<surface::Moved>],
+        pairs: &mut Vec<Pair>,
+    ) {
+        let (s, against) = self.tests[test];
+        let surface = &self.surfaces[s];
+        let edge = model.parts[surface.part].edge;
+        let found: Vec<Option<Pair>> = surface
+            .edges
+            .par_iter()
+            .with_min_len(64)
+            .enumerate()
+            .map(|(e, ends)| {
+                let [a, b] = ends.map(|v| points[s][v as usize]);
+                let (along, other, anchor, normal) = match against {
+                    Against::Obstacle(o) => {
+                        let world = boundary.bones[self.obstacles[o].bone].at(time).inverse();
+                        let depth = |t: f64| {
+                            let local = world.transform_point3(a.lerp(b, t));
+                            self.obstacles[o].shape.sample(local).0
+                        };
+                        let ends = depth(0.0).min(depth(1.0));
+                        let lowest = [0.25, 0.5, 0.75].into_iter().map(|t| (depth(t), t));
+                        let (deepest, t) = lowest.min_by(|x, y| x.0.total_cmp(&y.0))?;
+                        if deepest >= ends {
+                            return None;
+                        }
+                        let (anchor, normal) = self.on_obstacle(o, boundary, time, a.lerp(b, t), 0.0)?;
+                        (t, None, anchor, normal)
+                    }
+                    Against::Surface(o) => {
+                        let home = (o == s).then(|| {
+                            let [a, b] = ends.map(|v| surface.home(v as usize));
+                            (a + b) * 0.5
+                        });
+                        let target = &self.surfaces[o];
+                        let cut =
+                            target.cut(model, positions, moved[o].as_ref()?, &points[o], [a, b], home)?;
+                        let (along, hit) = cut;
+                        (along, Some(hit.place), hit.normal * self.settings.thickness, hit.normal)
+                    }
+                };
+                let [first, second] = ends.map(|v| surface.places[v as usize].nodes[0]);
+                let point =
+                    Place { nodes: [first, second, first, first], weights: [1.0 - along, along, 0.0, 0.0] };
+                let key = (s as u32, (points[s].len() + e) as u32, test as u32);
+                Some(Pair::new(key, point, other, anchor, normal, edge))
+            })
+            .collect();
+        pairs.extend(found.into_iter().flatten());
+    }
+
+    /// Nearest place (kept at the settings' distance) and normal of an obstacle, if a point is within `reach` of it.
+    fn on_obstacle(
+        &self,
+        obstacle: usize,
+        boundary: &Boundary,
+        time: f64,
+        point: DVec3,
+        reach: f64,
+    ) -> Option<(DVec3, DVec3)> {
+        let world = boundary.bones[self.obstacles[obstacle].bone].at(time);
+        let local = world.inverse().transform_point3(point);
+        let (distance, gradient) = self.obstacles[obstacle].shape.sample(local);
+        if distance > self.settings.thickness + reach {
+            return None;
+        }
+        let normal = world.transform_vector3(gradient).try_normalize()?;
+        Some((point - normal * (distance - self.settings.thickness), normal))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Sums of laws: how muscle and tendon are put together.
 
 use super::{
-    Fibre, FibreLaw, Lame, Local, Material, MuscleForce, Response, StableNeoHookean, Stretch, Tangent,
-    TendonForce,
+    Curvature, Fibre, FibreLaw, Lame, Local, Material, MuscleForce, Response, StableNeoHookean, Stretch,
+    Tangent, TendonForce,
 };
 use crate::tissue::element::Shape;
 use glam::DMat3;
@@ -64,9 +64,16 @@ impl Material for Composite {
         self.sum(|t| t.definite_tangent(gradient, local))
     }
 
-    fn add_response(&self, gradient: &DMat3, local: &Local, shape: &Shape, out: &mut Response) {
+    fn add_response(
+        &self,
+        gradient: &DMat3,
+        local: &Local,
+        shape: &Shape,
+        curvature: Curvature,
+        out: &mut Response,
+    ) {
         for term in &self.terms {
-            term.add_response(gradient, local, shape, out);
+            term.add_response(gradient, local, shape, curvature, out);
         }
     }
 

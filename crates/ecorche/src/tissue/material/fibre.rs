@@ -5,7 +5,7 @@
 //! Differs in: the tabulated curves are forces, already the derivative of the energy, and are not
 //! differentiated again; the active force is zero outside 0.4 to 1.6 of the optimal length.
 
-use super::{Local, Material, PAIRS, Response, Tangent, cofactor, entry};
+use super::{Curvature, Local, Material, PAIRS, Response, Tangent, cofactor, entry};
 use crate::tissue::element::Shape;
 use glam::{DMat3, DVec3};
 
@@ -231,18 +231,7 @@ impl<L: FibreLaw> Material for Fibre<L> {
     fn tangent(&self, gradient: &DMat3, local: &Local) -> Tangent {
         let a = local.fibre;
         match self.stretch {
-            Stretch::Full => {
-                let (pulled, l) = Self::along(gradient, local);
-                let [_, force, stiffness] = self.law.evaluate(l, local.activation);
-                let curve = (stiffness - force / l) / (l * l);
-                std::array::from_fn(|r| {
-                    std::array::from_fn(|c| {
-                        let (i, j, p, q) = (r / 3, r % 3, c / 3, c % 3);
-                        let same = if i == p { force / l } else { 0.0 };
-                        (same + curve * pulled[i] * pulled[p]) * a[j] * a[q]
-                    })
-                })
-            }
+            Stretch::Full => spread(&self.pull_stiffness(gradient, local, Curvature::Exact), a),
             Stretch::Deviatoric => {
                 let (l, pulled, square, g, n) = Self::deviatoric(gradient, local);
                 let [_, force, stiffness] = self.law.evaluate(l, local.activation);
@@ -264,29 +253,29 @@ impl<L: FibreLaw> Material for Fibre<L> {
     fn definite_tangent(&self, gradient: &DMat3, local: &Local) -> Tangent {
         match self.stretch {
             Stretch::Deviatoric => super::clamp_eigenvalues(&self.tangent(gradient, local)),
-            Stretch::Full => {
-                let (transverse, along) = self.pull_stiffness(gradient, local);
-                let a = local.fibre;
-                std::array::from_fn(|r| {
-                    std::array::from_fn(|c| {
-                        let (i, j, p, q) = (r / 3, r % 3, c / 3, c % 3);
-                        let same = if i == p { transverse } else { 0.0 };
-                        (same + entry(&along, i, p)) * a[j] * a[q]
-                    })
-                })
-            }
+            Stretch::Full => spread(&self.pull_stiffness(gradient, local, Curvature::Definite), local.fibre),
         }
     }
 
-    fn add_response(&self, gradient: &DMat3, local: &Local, shape: &Shape, out: &mut Response) {
+    fn add_response(
+        &self,
+        gradient: &DMat3,
+        local: &Local,
+        shape: &Shape,
+        curvature: Curvature,
+        out: &mut Response,
+    ) {
         out.stress += self.stress(gradient, local);
         match self.stretch {
             Stretch::Deviatoric => {
-                super::add_stiffness(&self.definite_tangent(gradient, local), shape, out);
+                let tangent = match curvature {
+                    Curvature::Exact => self.tangent(gradient, local),
+                    Curvature::Definite => self.definite_tangent(gradient, local),
+                };
+                super::add_stiffness(&tangent, shape, out);
             }
             Stretch::Full => {
-                let (transverse, along) = self.pull_stiffness(gradient, local);
-                let middle = along + DMat3::from_diagonal(DVec3::splat(transverse));
+                let middle = self.pull_stiffness(gradient, local, curvature);
                 let parts = shape.gradients().map(|g| g.dot(local.fibre));
                 for (block, &(a, b)) in out.stiffness.iter_mut().zip(&PAIRS) {
                     let weight = shape.volume * parts[a] * parts[b];
@@ -304,12 +293,20 @@ impl<L: FibreLaw> Material for Fibre<L> {
 }
 
 impl<L: FibreLaw> Fibre<L> {
-    /// Stiffness of the pull `F a`: across (a scalar) and the rest along it, both clamped at zero. The
-    /// across part is force over length, never negative; along it only the law's own slope can be.
-    fn pull_stiffness(&self, gradient: &DMat3, local: &Local) -> (f64, DMat3) {
+    /// Derivative of the pull's force by `F a`: across it force over length, which is never negative; along it
+    /// the law's own slope, which can be.
+    fn pull_stiffness(&self, gradient: &DMat3, local: &Local, curvature: Curvature) -> DMat3 {
         let (pulled, l) = Self::along(gradient, local);
-        let [_, force, stiffness] = self.law.evaluate(l, local.activation);
-        let across = (force / l).max(0.0);
-        (across, outer(pulled, pulled) * ((stiffness.max(0.0) - across) / (l * l)))
+        let [_, force, slope] = self.law.evaluate(l, local.activation);
+        let (across, slope) = match curvature {
+            Curvature::Exact => (force / l, slope),
+            Curvature::Definite => ((force / l).max(0.0), slope.max(0.0)),
+        };
+        DMat3::from_diagonal(DVec3::splat(across)) + outer(pulled, pulled) * ((slope - across) / (l * l))
     }
+}
+
+/// The tangent of a force that depends on `F a` alone.
+fn spread(stiffness: &DMat3, a: DVec3) -> Tangent {
+    std::array::from_fn(|r| std::array::from_fn(|c| entry(stiffness, r / 3, c / 3) * a[r % 3] * a[c % 3]))
 }

@@ -8,7 +8,7 @@
 //! antisymmetric one. Clamping their eigenvalues gives the nearest positive semi-definite tangent without
 //! an iterative 9x9 solve.
 
-use super::{Local, Material, PAIRS, Response, Tangent, entry};
+use super::{Curvature, Local, Material, PAIRS, Response, Tangent, entry};
 use crate::math::svd::{Svd, svd};
 use crate::tissue::element::Shape;
 use glam::{DMat3, DVec3};
@@ -82,12 +82,23 @@ impl<T: Isotropic> Material for T {
         tangent_from(&d, &self.principal(d.sigma).clamped(), local.stiffness)
     }
 
-    fn add_response(&self, gradient: &DMat3, local: &Local, shape: &Shape, out: &mut Response) {
+    fn add_response(
+        &self,
+        gradient: &DMat3,
+        local: &Local,
+        shape: &Shape,
+        curvature: Curvature,
+        out: &mut Response,
+    ) {
         let d = svd(gradient);
         let principal = self.principal(d.sigma);
         let scale = local.stiffness;
         out.stress += d.u * DMat3::from_diagonal(principal.stress * scale) * d.v.transpose();
-        add_blocks(&d, &principal.clamped(), scale * shape.volume, shape, out);
+        let principal = match curvature {
+            Curvature::Exact => principal,
+            Curvature::Definite => principal.clamped(),
+        };
+        add_blocks(&d, &principal, scale * shape.volume, shape, out);
     }
 }
 

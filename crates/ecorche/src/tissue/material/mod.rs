@@ -64,9 +64,24 @@ impl Lame {
             lambda: young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson)),
         }
     }
+
+    /// From Young's modulus and the bulk modulus, both in pascals.
+    pub fn from_bulk(young: f64, bulk: f64) -> Self {
+        Self::new(young, 0.5 - young / (6.0 * bulk))
+    }
 }
 
-/// Stress and positive semi-definite stiffness of one tetrahedron, summed over the terms of its material.
+/// Which second derivative a stiffness is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Curvature {
+    /// The true one: Newton converges fast with it, but it is not always definite.
+    Exact,
+    /// Each term's negative eigenvalues set to zero: always a way down, but too stiff where one term carries
+    /// another. A shortening muscle, whose tense fibres compress their matrix, takes eight times the solves.
+    Definite,
+}
+
+/// Stress and stiffness of one tetrahedron, summed over the terms of its material.
 #[derive(Clone, Copy, Debug)]
 pub struct Response {
     /// First Piola-Kirchhoff stress.
@@ -104,10 +119,21 @@ pub trait Material: Debug + Send + Sync {
         clamp_eigenvalues(&self.tangent(gradient, local))
     }
 
-    /// Adds the stress and the definite stiffness of a tetrahedron.
-    fn add_response(&self, gradient: &DMat3, local: &Local, shape: &Shape, out: &mut Response) {
+    /// Adds the stress and the stiffness of a tetrahedron.
+    fn add_response(
+        &self,
+        gradient: &DMat3,
+        local: &Local,
+        shape: &Shape,
+        curvature: Curvature,
+        out: &mut Response,
+    ) {
         out.stress += self.stress(gradient, local);
-        add_stiffness(&self.definite_tangent(gradient, local), shape, out);
+        let tangent = match curvature {
+            Curvature::Exact => self.tangent(gradient, local),
+            Curvature::Definite => self.definite_tangent(gradient, local),
+        };
+        add_stiffness(&tangent, shape, out);
     }
 
     /// Whether the law is undefined where a tetrahedron is flat or inverted (`J <= 0`).
@@ -200,5 +226,7 @@ pub fn eigen9(symmetric: &Tangent) -> ([f64; 9], Tangent) {
     (std::array::from_fn(|i| a[i][i]), v)
 }
 
+#[cfg(test)]
+mod complex_step;
 #[cfg(test)]
 mod conformance;

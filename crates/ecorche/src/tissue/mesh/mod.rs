@@ -1,13 +1,13 @@
 //! From closed surfaces and implicit shapes to tetrahedra, and mesh files.
 
 pub mod gmsh;
-pub mod ply;
 pub mod stuffing;
 pub mod veg;
 pub mod vtk;
 
-use super::sdf::{SdfError, SurfaceDistance};
 use super::tet_mesh::{Quality, TetMesh};
+pub use crate::geom::ply;
+use crate::geom::sdf::{SdfError, SurfaceDistance};
 use crate::geom::{Adjacency, TriMesh};
 use glam::DVec3;
 use thiserror::Error;
@@ -66,15 +66,29 @@ pub enum MeshError {
     BadSize(f64),
 }
 
-/// Meshes a closed surface.
-pub fn from_surface(surface: &TriMesh, size: Size) -> Result<Meshed, MeshError> {
+/// Meshes a closed surface, thickened to `thinnest` metres where it is thinner (0 leaves it as it is).
+///
+/// Tetrahedra cannot be thinner than about an element and a half, and a tendon lost to the lattice leaves its
+/// muscle unattached. A thickened tendon is heavier and stiffer than the real one, by the square of the
+/// thickening; what it carries is the same.
+pub fn from_surface(surface: &TriMesh, size: Size, thinnest: f64) -> Result<Meshed, MeshError> {
     let open = Adjacency::new(surface).open_edges();
     if open > 0 {
         return Err(MeshError::Open(open));
     }
     let distance = SurfaceDistance::new(surface)?;
     let (low, high) = surface.bounds();
-    let mut meshed = from_implicit(|p| distance.signed(p), low.as_dvec3(), high.as_dvec3(), size)?;
+    let thickness = if thinnest > 0.0 { distance.thickness() } else { Vec::new() };
+    let reach = DVec3::splat(0.5 * thinnest);
+    let thickened = |p: DVec3| {
+        let Some((signed, corners, share)) = distance.measure(p) else { return f64::INFINITY };
+        if thinnest <= 0.0 {
+            return signed;
+        }
+        let lacks = |v: u32| (0.5 * (thinnest - thickness[v as usize])).max(0.0);
+        signed - corners.into_iter().zip(share).map(|(v, w)| w * lacks(v)).sum::<f64>()
+    };
+    let mut meshed = from_implicit(thickened, low.as_dvec3() - reach, high.as_dvec3() + reach, size)?;
     meshed.volume_ratio = meshed.mesh.volume() / surface.volume().abs();
     Ok(meshed)
 }
@@ -187,9 +201,30 @@ mod tests {
     fn a_surface_comes_back_as_tetrahedra_of_its_volume() {
         let box_mesh = TetMesh::brick(DVec3::ZERO, DVec3::new(0.2, 0.1, 0.1), [4, 2, 2]);
         let (surface, _) = box_mesh.surface();
-        let meshed = from_surface(&surface, Size::Layers(8)).unwrap();
+        let meshed = from_surface(&surface, Size::Layers(8), 0.0).unwrap();
         assert!((meshed.volume_ratio - 1.0).abs() < 0.02, "{}", meshed.volume_ratio);
         assert_eq!(meshed.quality.inverted, 0);
+    }
+
+    #[test]
+    fn a_cord_thinner_than_the_lattice_is_kept_when_thickened() {
+        // A ball on a cord of 4 mm.
+        let cord = |p: DVec3| {
+            let along = p.x.clamp(0.0, 0.12);
+            (p.length() - 0.03).min((p - DVec3::X * along).length() - 0.002)
+        };
+        let fine =
+            from_implicit(cord, DVec3::splat(-0.03), DVec3::new(0.125, 0.03, 0.03), Size::Edge(0.0015));
+        let (surface, _) = fine.unwrap().mesh.surface();
+        let reach = |thinnest: f64| {
+            let meshed = from_surface(&surface, Size::Edge(0.008), thinnest).unwrap();
+            assert_eq!(meshed.quality.inverted, 0);
+            (meshed.mesh.nodes.iter().map(|p| p.x).fold(0.0, f64::max), meshed.volume_ratio)
+        };
+        let (bare, _) = reach(0.0);
+        let (kept, volume) = reach(0.012);
+        assert!(bare < 0.1 && kept > 0.11, "{bare} {kept}");
+        assert!(volume > 1.0 && volume < 1.2, "{volume}");
     }
 
     #[test]
@@ -197,12 +232,12 @@ mod tests {
         let (mut surface, _) = TetMesh::brick(DVec3::ZERO, DVec3::ONE, [2, 2, 2]).surface();
         let whole = surface.clone();
         surface.triangles.pop();
-        assert_eq!(from_surface(&surface, Size::Edge(0.1)), Err(MeshError::Open(3)));
-        assert!(matches!(from_surface(&whole, Size::Edge(0.0)), Err(MeshError::BadSize(_))));
-        assert!(matches!(from_surface(&whole, Size::Edge(1e-5)), Err(MeshError::TooFine { .. })));
+        assert_eq!(from_surface(&surface, Size::Edge(0.1), 0.0), Err(MeshError::Open(3)));
+        assert!(matches!(from_surface(&whole, Size::Edge(0.0), 0.0), Err(MeshError::BadSize(_))));
+        assert!(matches!(from_surface(&whole, Size::Edge(1e-5), 0.0), Err(MeshError::TooFine { .. })));
         let mut broken = whole.clone();
         broken.positions[3].x = f32::NAN;
-        assert!(matches!(from_surface(&broken, Size::Edge(0.1)), Err(MeshError::Surface(_))));
+        assert!(matches!(from_surface(&broken, Size::Edge(0.1), 0.0), Err(MeshError::Surface(_))));
     }
 
     #[test]

@@ -55,12 +55,21 @@ impl Unit {
     }
 }
 
+/// Which axis of a scene points up in its pictures.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+enum Up {
+    Y,
+    Z,
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SceneFile {
     version: Spanned<u32>,
     #[serde(default)]
     unit: Unit,
+    up: Option<Up>,
     #[serde(default)]
     run: RunFile,
     contact: Option<Spanned<ContactFile>>,
@@ -170,7 +179,8 @@ enum ContactMode {
 struct MaterialFile {
     kind: MaterialKind,
     young: f64,
-    poisson: f64,
+    poisson: Option<f64>,
+    bulk: Option<f64>,
     density: f64,
     peak: Option<f64>,
     optimal: Option<f64>,
@@ -178,7 +188,7 @@ struct MaterialFile {
     exponent: Option<f64>,
     linear_from: Option<f64>,
     deviatoric: Option<bool>,
-    bulk: Option<f64>,
+    incompressible: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
@@ -231,6 +241,7 @@ struct BodyFile {
     brick: Option<BrickFile>,
     size: Option<f64>,
     layers: Option<u32>,
+    thinnest: Option<f64>,
     material: Spanned<String>,
     tendon: Option<TendonFile>,
     origin: Option<Spanned<EndFile>>,

@@ -38,6 +38,8 @@ pub(super) struct Level {
     pub value: f32,
     /// Cosine between the gradients of the own part and the one in contact; 1 for free skin.
     pub cosine: f32,
+    /// The part in contact, if any.
+    pub partner: u32,
 }
 
 /// What is known of a vertex before it is tracked.
@@ -49,6 +51,8 @@ pub(super) struct Bearing {
     pub taken_from: u32,
     /// Value at rest.
     pub iso: f32,
+    /// How near skinning alone makes the skin cross itself, 0 to 1: elsewhere there is nothing to part.
+    pub pressed: f32,
 }
 
 impl Posed<'_> {
@@ -120,17 +124,24 @@ impl Posed<'_> {
             held: 0.0,
             value: top.value,
             cosine: 1.0,
+            partner: u32::MAX,
         };
-        for other in &others[..count] {
+        let others = if bearing.pressed > 0.0 { &others[..count] } else { &[] };
+        for other in others {
             let rk = self.parts[other.part as usize].radius;
             let slack = (self.threshold(v, iso, other.part) - other.value) * SLOPE * rk;
             if slack >= level.h + HELD * r {
+                continue;
+            }
+            let can_press = bearing.pressed * self.can_press(own_part, other.part, x);
+            if can_press <= 0.0 {
                 continue;
             }
             let (side, toward) = self.separation(iso, x, &own, other);
             let clear = side - model.settings.gap * model.gap[v] * r * toward.length();
             let (mut h2, gradient) =
                 if clear > slack { (clear, toward) } else { (slack, other.gradient * (-SLOPE * rk)) };
+            h2 += (1.0 - can_press) * r;
             if bearing.taken_from != other.part {
                 let cosine = bearing.normal.dot(other.gradient.normalize_or_zero());
                 h2 += (1.0 - smoothstep((cosine - FACING[0]) / (FACING[1] - FACING[0]))) * r;
@@ -140,6 +151,7 @@ impl Posed<'_> {
                 level.h = h2;
                 level.gradient = gradient;
                 level.contact = true;
+                level.partner = other.part;
                 level.cosine = own.gradient.normalize_or_zero().dot(other.gradient.normalize_or_zero());
             }
         }

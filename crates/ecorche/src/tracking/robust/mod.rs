@@ -7,8 +7,9 @@
 //!
 //! | stage | what it does | file |
 //! |---|---|---|
-//! | start | dual quaternions, weights sharpened on the inside of bends | `start.rs` |
-//! | ray | skin inside another limb goes to the first crossing, seen from its own bone | `ray.rs` |
+//! | start | dual quaternion skinning | `start.rs` |
+//! | cross | what of it lies inside other skin, and what is near that: only there can contact be | `untangle.rs` |
+//! | ray | buried skin goes to the first crossing, seen from its own bone | `ray.rs` |
 //! | wake | which vertices take part at all; the rest keep what skinning gave them | `tracker.rs` |
 //! | track | steps to the zero of the level function, relaxed along it | `level.rs`, `relax.rs` |
 //! | untangle | the last triangles that cross are smoothed until none do | `untangle.rs` |
@@ -36,9 +37,6 @@ pub use tracker::{State, Tracker, Workspace};
 /// Settings of a [`Tracker`]. Lengths are in radii of the vertex's own part unless said otherwise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// How much of a neighbour's weight is taken off the skin on the inside of a deep bend. More leaves less to
-    /// the ray and stretches the skin beside the fold: at 0.5 elbows of 145 degrees have edges of 5 times rest.
-    pub sharpening: f32,
     /// How far another part's value may rise above the vertex's own at rest before it counts as contact. Less
     /// fires on fields that already overlap at rest, more lets limbs sink into each other.
     pub tolerance: f32,
@@ -68,13 +66,12 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            sharpening: 0.5,
             tolerance: 0.01,
             gap: 0.02,
             plane: 4.0,
             depth: 0.1,
             step: 0.2,
-            leash: 0.2,
+            leash: 0.1,
             rounds: 4,
             relaxation: 0.8,
             most_relaxations: 16,

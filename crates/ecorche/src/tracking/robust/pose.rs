@@ -1,6 +1,7 @@
 //! The parts in one pose.
 
-use super::model::Model;
+use super::model::{Model, Relation};
+use super::start::{self, Bend};
 use crate::field::Field;
 use crate::math::DualQuat;
 use crate::math::polar::polar;
@@ -43,6 +44,8 @@ pub(super) struct Posed<'a> {
     pub stretch: Vec<Mat3A>,
     pub stretched: bool,
     pub group_of_joint: Vec<u32>,
+    /// The bent joints of each part.
+    pub bends: Vec<Vec<Bend>>,
 }
 
 impl<'a> Posed<'a> {
@@ -50,7 +53,7 @@ impl<'a> Posed<'a> {
         let finite = |m: &Affine3A| if m.is_finite() { *m } else { Affine3A::IDENTITY };
         let motions: Vec<Affine3A> = posed_from_bind.iter().map(finite).collect();
         let group_of_joint = groups(&motions, model.size);
-        let parts = model
+        let parts: Vec<PosedPart> = model
             .bones
             .iter()
             .map(|bone| {
@@ -90,7 +93,8 @@ impl<'a> Posed<'a> {
             stretched |= largest_entry(first - Mat3A::IDENTITY) > 1e-5;
             stretch.push(first);
         }
-        Self { model, parts, rigid, stretch, stretched, group_of_joint }
+        let bends = start::bends(model, &parts);
+        Self { model, parts, rigid, stretch, stretched, group_of_joint, bends }
     }
 
     #[inline]
@@ -119,6 +123,19 @@ impl<'a> Posed<'a> {
             total += weight;
         }
         if total > 0.0 { sum / total } else { x }
+    }
+
+    /// Whether skin of part `own` at `x` can press on part `other` at all, 0 to 1: neighbours only on the inside of a
+    /// bent joint.
+    #[inline]
+    pub fn can_press(&self, own: u32, other: u32, x: Vec3A) -> f32 {
+        if self.model.relation(own, other) != Relation::Joint {
+            return 1.0;
+        }
+        let part = &self.parts[own as usize];
+        let bend = self.bends[own as usize].iter().find(|bend| bend.other == other);
+        let point = part.bind_from_world.transform_point3a(x);
+        bend.map_or(0.0, |bend| bend.folds(point, self.model.bones[own as usize].radius))
     }
 
     /// Marks the parts whose support may hold points within `margin` of `x`, 64 to a word.

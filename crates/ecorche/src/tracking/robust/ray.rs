@@ -4,7 +4,7 @@
 //! search begins level with the own bone, where the skin surely is on its own side, and goes outward: the first place
 //! that belongs to k is as far as x may be.
 
-use super::level::SLOPE;
+use super::level::{Bearing, SLOPE};
 use super::pose::{Posed, marked};
 use glam::Vec3A;
 use rayon::prelude::*;
@@ -16,22 +16,27 @@ const HALVINGS: u32 = 6;
 const BEYOND: u32 = 4;
 /// In radii of k: lines farther from its bone are not searched.
 const REACH: f32 = 1.35;
+/// Cosine between skin normal and n above which the skin looks away from the other bone: the back of a hand is not
+/// pushed in by the fingers of its fist.
+const LOOKS_AWAY: f32 = 0.2;
+/// Least share of contact that neighbours must be capable of.
+const CAN_PRESS: f32 = 0.5;
 
 /// How far along which direction vertex `v` has to go from `x` to be on its own side of part `k`; `None` if it is.
 /// Counts samples of single fields.
 pub(super) fn first_crossing(
     posed: &Posed,
     v: usize,
-    iso: f32,
+    bearing: &Bearing,
     k: u32,
     x: Vec3A,
     samples: &mut u32,
 ) -> Option<(f32, Vec3A)> {
-    let o = posed.model.part[v];
+    let (o, iso) = (posed.model.part[v], bearing.iso);
     let foot_o = posed.foot(o, x);
     let n = (foot_o - posed.foot(k, x)).try_normalize()?;
     let level_with_bone = -(x - foot_o).dot(n);
-    if level_with_bone <= 0.0 {
+    if level_with_bone <= 0.0 || bearing.normal.dot(n) > LOOKS_AWAY || posed.can_press(o, k, x) < CAN_PRESS {
         return None;
     }
     let (ro, rk) = (posed.parts[o as usize].radius, posed.parts[k as usize].radius);
@@ -103,11 +108,14 @@ pub(super) fn first_crossing(
 pub(super) fn take_out(
     posed: &Posed,
     v: usize,
-    iso: f32,
+    bearing: &Bearing,
     x: Vec3A,
     near: &[u64],
     samples: &mut u32,
 ) -> (Vec3A, u32) {
+    if bearing.pressed < CAN_PRESS {
+        return (x, u32::MAX);
+    }
     let own = posed.model.part[v];
     let group = posed.parts[own as usize].group;
     let mut farthest: Option<(f32, Vec3A, u32)> = None;
@@ -118,7 +126,7 @@ pub(super) fn take_out(
         {
             continue;
         }
-        if let Some((distance, direction)) = first_crossing(posed, v, iso, k, x, samples)
+        if let Some((distance, direction)) = first_crossing(posed, v, bearing, k, x, samples)
             && farthest.is_none_or(|f| distance > f.0)
         {
             farthest = Some((distance, direction, k));
@@ -139,9 +147,14 @@ pub(super) fn blind(at_rest: &Posed) -> Vec<(u32, u32)> {
             let own = model.part[index];
             let mut near = vec![0u64; words];
             at_rest.reachable(x, at_rest.parts[own as usize].radius, &mut near);
-            let hits = marked(&near).filter(|&k| {
-                k != own && first_crossing(at_rest, index, model.iso[index], k, x, &mut 0).is_some()
-            });
+            let bearing = Bearing {
+                normal: model.normals[index],
+                taken_from: u32::MAX,
+                iso: model.iso[index],
+                pressed: 1.0,
+            };
+            let hits = marked(&near)
+                .filter(|&k| k != own && first_crossing(at_rest, index, &bearing, k, x, &mut 0).is_some());
             hits.map(|k| (v, k)).collect()
         })
         .collect();

@@ -9,7 +9,7 @@ use super::untangle::{Scratch, Untangler};
 use super::{ray, relax, start};
 use crate::character::Character;
 use crate::field::Field;
-use crate::geom::{Adjacency, SelfContact};
+use crate::geom::SelfContact;
 use crate::parts::Parts;
 use crate::skinning::Surface;
 use crate::tracking::VertexReport;
@@ -77,6 +77,8 @@ pub struct Workspace {
     pub reports: Vec<VertexReport>,
     /// Per vertex: cosine between the gradients of the two parts in contact; 1 where there is none.
     pub cosines: Vec<f32>,
+    /// Per vertex: the part it is in contact with, or `u32::MAX`.
+    pub partners: Vec<u32>,
     /// New pairs of triangles that crossed before the last stage, and after it.
     pub pairs: [usize; 2],
     /// Rounds of the last stage.
@@ -86,6 +88,8 @@ pub struct Workspace {
     skinned: Vec<(Vec3A, Mat3A)>,
     rest: Vec<Vec3A>,
     iso: Vec<f32>,
+    /// How near skinning alone makes the skin cross itself, 0 to 1.
+    pressed: Vec<f32>,
     near: Vec<u64>,
     rays: Vec<(Vec3A, u32, u32, f32)>,
     activity: Vec<f32>,
@@ -112,10 +116,8 @@ impl Tracker {
     pub fn new(character: &Character, surface: &Surface, parts: &Parts, settings: Settings) -> Self {
         let model = Model::new(character, surface, parts, settings);
         let mut contact = SelfContact::new(&surface.mesh.positions, &surface.mesh.triangles);
-        let at_rest = contact.find(&surface.mesh.positions).pairs;
-        let triangles_of_vertex = Adjacency::new(&surface.mesh).triangles_of_vertex;
-        let followers = Followers::new(&model);
-        Self { followers, untangler: Untangler { triangles_of_vertex, at_rest }, contact, model }
+        let untangler = Untangler::new(&surface.mesh, &mut contact);
+        Self { followers: Followers::new(&model), untangler, contact, model }
     }
 
     /// Number of vertices of the surface.
@@ -152,6 +154,15 @@ impl Tracker {
         let coherent = state.as_ref().is_some_and(|s| s.offsets.len() == self.len());
         self.start(&posed, rest, state.as_deref().filter(|_| coherent), w);
         w.lap("start", &mut clock);
+        let contact = w.contact.get_or_insert_with(|| self.contact.clone());
+        self.untangler.find_pressed(
+            &self.model,
+            contact,
+            w.skinned.iter().map(|s| s.0),
+            &mut w.pressed,
+            &mut w.untangle,
+        );
+        w.lap("cross", &mut clock);
         self.take_out(&posed, coherent, w);
         w.lap("ray", &mut clock);
         self.wake(&posed, w);
@@ -195,8 +206,7 @@ impl Tracker {
             model.fields.iter().map(value).fold(0.0f32, f32::max)
         };
         (0..self.len()).into_par_iter().with_min_len(TASK).map(iso).collect_into_vec(&mut w.iso);
-        let bends = start::bends(posed);
-        let skinned = |v: usize| start::start(posed, &bends, v, rest[v], model.settings.sharpening);
+        let skinned = |v: usize| start::start(posed, v, rest[v]);
         (0..self.len()).into_par_iter().with_min_len(TASK).map(skinned).collect_into_vec(&mut w.skinned);
         w.positions.clear();
         match state {
@@ -217,7 +227,7 @@ impl Tracker {
         w.near.resize(words * model.tracked.len(), 0);
         w.rays.clear();
         w.rays.resize(model.tracked.len(), (Vec3A::ZERO, u32::MAX, 0, 0.0));
-        let (positions, skinned, iso) = (&w.positions, &w.skinned, &w.iso);
+        let (positions, skinned, iso, pressed) = (&w.positions, &w.skinned, &w.iso, &w.pressed);
         let search = |i: usize, near: &mut [u64]| {
             let v = model.tracked[i] as usize;
             let own = &posed.parts[model.part[v] as usize];
@@ -232,7 +242,7 @@ impl Tracker {
             if foreign == 0.0 && marked(near).all(|k| posed.parts[k as usize].group == own.group) {
                 return (x, u32::MAX, 0, 0.0);
             }
-            let mut bearing = Bearing { taken_from: u32::MAX, ..bearing(model, v, &skinned[v].1, iso[v]) };
+            let mut bearing = bearing(model, v, &skinned[v].1, iso[v], pressed[v]);
             let mut samples = 0;
             let mut taken = (x, u32::MAX);
             let lost = coherent && {
@@ -241,7 +251,7 @@ impl Tracker {
             };
             if !coherent || lost {
                 let from = if lost { skinned[v].0 } else { x };
-                taken = ray::take_out(posed, v, iso[v], from, near, &mut samples);
+                taken = ray::take_out(posed, v, &bearing, from, near, &mut samples);
             }
             bearing.taken_from = taken.1;
             posed.reachable(taken.0, 0.5 * own.radius, near);
@@ -285,7 +295,7 @@ impl Tracker {
                 continue;
             }
             let part = model.part[index] as usize;
-            let bearing = bearing(model, index, &w.skinned[index].1, w.iso[index]);
+            let bearing = bearing(model, index, &w.skinned[index].1, w.iso[index], w.pressed[index]);
             w.awake.push(Awake {
                 vertex: v,
                 activity,
@@ -381,11 +391,15 @@ impl Tracker {
     fn finish(&self, w: &mut Workspace) {
         w.cosines.clear();
         w.cosines.resize(self.len(), 1.0);
+        w.partners.clear();
+        w.partners.resize(self.len(), u32::MAX);
         for (vertex, level) in w.awake.iter().zip(&w.levels) {
             let v = vertex.vertex as usize;
-            w.reports[v].contact = level.held;
+            let taken = vertex.bearing.taken_from != u32::MAX;
+            w.reports[v].contact = if taken { 1.0 } else { level.held };
             w.reports[v].iso_error = (level.value - vertex.bearing.iso).abs();
             w.cosines[v] = if level.contact { level.cosine } else { 1.0 };
+            w.partners[v] = if taken { vertex.bearing.taken_from } else { level.partner };
         }
         for (v, x) in w.positions.iter_mut().enumerate() {
             let outside = self.model.part[v] != crate::parts::FOLLOWS && self.model.iso[v] <= 0.0;
@@ -402,6 +416,6 @@ const LAST_ROUNDS: u32 = 2;
 const LAST_RELAXATIONS: u32 = 3;
 const LAST_PROJECTIONS: u32 = 3;
 
-fn bearing(model: &Model, v: usize, motion: &Mat3A, iso: f32) -> Bearing {
-    Bearing { normal: (*motion * model.normals[v]).normalize_or_zero(), taken_from: u32::MAX, iso }
+fn bearing(model: &Model, v: usize, motion: &Mat3A, iso: f32, pressed: f32) -> Bearing {
+    Bearing { normal: (*motion * model.normals[v]).normalize_or_zero(), taken_from: u32::MAX, iso, pressed }
 }

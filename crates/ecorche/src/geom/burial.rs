@@ -30,25 +30,31 @@ use glam::Vec3;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// What the judge knows of a surface's connections.
-pub(super) struct Sheet<'a> {
+/// A surface's connections.
+pub struct Sheet<'a> {
+    /// Vertices of each triangle.
     pub triangles: &'a [[u32; 3]],
+    /// Neighbours of each vertex.
     pub vertex_ring: &'a Lists,
+    /// Triangles around each vertex.
     pub triangles_of_vertex: &'a Lists,
+    /// Connected component of each vertex.
     pub component_of_vertex: &'a [u32],
+    /// Group of each vertex: what is in another group covers nothing.
     pub group_of_vertex: &'a [u32],
 }
 
 /// Cover and region of every vertex.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Cover {
+pub struct Cover {
     /// `None` where the ring crosses itself.
     pub cover: Vec<Option<i32>>,
+    /// Connected sets of one cover.
     pub region: Vec<u32>,
 }
 
 /// Counts the cover of every vertex within its group. `bvh` fits `positions`.
-pub(super) fn cover(sheet: &Sheet, positions: &[Vec3], crossings: &Crossings, bvh: &Bvh) -> Cover {
+pub fn cover(sheet: &Sheet, positions: &[Vec3], crossings: &Crossings, bvh: &Bvh) -> Cover {
     let steps = piercings(sheet, positions, crossings);
     let mut crossed_ring = vec![false; positions.len()];
     for &[a, b] in &crossings.folds {
@@ -202,7 +208,7 @@ fn vertex_normal(sheet: &Sheet, positions: &[Vec3], v: u32) -> Vec3 {
 }
 
 /// Depth of each listed vertex, metres; `change` is its cover less that at rest.
-pub(super) fn depths(
+pub fn depths(
     sheet: &Sheet,
     positions: &[Vec3],
     cover: &Cover,

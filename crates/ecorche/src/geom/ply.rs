@@ -1,6 +1,6 @@
 //! Surfaces from PLY files, text or little-endian binary: positions and faces, the rest is skipped.
 
-use crate::geom::TriMesh;
+use super::TriMesh;
 use glam::Vec3;
 use thiserror::Error;
 

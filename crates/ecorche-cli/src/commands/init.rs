@@ -1,0 +1,37 @@
+//! `ecorche init`: a first anatomy file for a character.
+
+use crate::arguments::Init;
+use crate::console::Console;
+use crate::{Failure, Outcome, source};
+use ecorche::anatomy::preset::{self, Preset};
+use ecorche::anatomy::{AnatomyFile, init};
+use ecorche::output::file;
+
+/// Writes the file and says what was placed and what not.
+pub fn run(arguments: &Init, console: &Console) -> Result<Outcome, Failure> {
+    let path = &arguments.output;
+    if path.exists() && !arguments.force {
+        return Err(format!(
+            "{}: exists; choose another with -o, or overwrite it with --force",
+            path.display()
+        )
+        .into());
+    }
+    let character = source::load(&arguments.file)?;
+    console.warn_of_repairs(&arguments.file, &character.repairs);
+    let preset = if arguments.skin_only { Preset::default() } else { preset::place(&character) };
+    let text = init::write(&character, &preset);
+    // What is written must be what is read: a joint with an unheard-of name shows here, not at the next command.
+    let written = AnatomyFile::parse(&path.display().to_string(), text)?;
+    written.check(&character.skeleton)?;
+    file::write(path, written.text().as_bytes())?;
+    println!("{}", path.display());
+    if !arguments.skin_only {
+        let body = written.anatomy().in_full(&character);
+        console.note(&format!("placed {} muscles and {} fat pads", body.muscle.len(), body.fat.len()));
+        for skipped in &preset.skipped {
+            console.warn(&format!("{}: not placed: {}: {}", arguments.file, skipped.name, skipped.reason));
+        }
+    }
+    Ok(Outcome::Done)
+}

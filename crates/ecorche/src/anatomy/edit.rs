@@ -1,0 +1,469 @@
+//! Changes of an anatomy file, each with the change that takes it back.
+//!
+//! An edit becomes a splice: some bytes of the text replaced by others. Only the place it means changes, and the
+//! opposite splice gives back the same text to the byte, comments and spacing included. A splice whose result
+//! does not read as an anatomy is refused and changes nothing.
+
+use super::problem::{AnatomyError, Path, Step};
+use super::write::{Value, key_text};
+use super::{AnatomyFile, write};
+use crate::muscle::definition::{FatDef, MuscleDef, Side};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use toml_edit::{Item, Table};
+
+/// A list of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// `[[muscle]]`
+    Muscle,
+    /// `[[fat]]`
+    Fat,
+}
+
+impl Kind {
+    fn key(self) -> &'static str {
+        match self {
+            Self::Muscle => "muscle",
+            Self::Fat => "fat",
+        }
+    }
+}
+
+/// What an edit is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Target {
+    /// `[skin]`
+    Skin,
+    /// `[skin.joint."NAME"]`
+    Joint(String),
+    /// A muscle or fat pad by name and side. The side of a mirror image finds the entry it comes from.
+    Entry(Kind, String, Side),
+    /// An entry of `[[keys]]`, counted from 0.
+    Keys(usize),
+}
+
+/// A change of an anatomy file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Edit {
+    /// Gives `field` a value; dots lead into tables: `origin.at`.
+    Set {
+        /// Of what.
+        target: Target,
+        /// Which field.
+        field: String,
+        /// The new value.
+        value: Value,
+    },
+    /// Takes `field` out of the file, so that its default holds.
+    Clear {
+        /// Of what.
+        target: Target,
+        /// Which field.
+        field: String,
+    },
+    /// Writes a new muscle after the last.
+    AddMuscle(Box<MuscleDef>),
+    /// Writes a new fat pad after the last.
+    AddFat(Box<FatDef>),
+    /// Takes an entry out.
+    Remove(Target),
+    /// Writes a copy of an entry under another name.
+    Duplicate {
+        /// Which entry.
+        target: Target,
+        /// The copy's name.
+        name: String,
+    },
+    /// Links an entry to the other side, or unlinks it; the other side's mirror image comes or goes.
+    Mirror {
+        /// Which entry.
+        target: Target,
+        /// Whether it stands for both sides.
+        linked: bool,
+    },
+    /// Replaces part of the text: what every edit comes down to, and what undoes one.
+    Splice {
+        /// First byte.
+        start: usize,
+        /// Bytes that go.
+        removed: usize,
+        /// Text that comes.
+        inserted: String,
+    },
+}
+
+/// Why an edit was refused. Nothing has changed then.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum EditError {
+    /// The thing to edit is not there.
+    #[error("{file}: nothing to edit: no {what}")]
+    Missing {
+        /// The file.
+        file: String,
+        /// What is missing.
+        what: String,
+    },
+    /// The entry is no block of its own.
+    #[error("{file}: {what} is not written as [[{what}]] blocks; rewrite it so before editing it here")]
+    NotBlocks {
+        /// The file.
+        file: String,
+        /// Which list.
+        what: String,
+    },
+    /// The splice does not fit the text.
+    #[error("{file}: the text has changed since; the edit no longer fits")]
+    Outdated {
+        /// The file.
+        file: String,
+    },
+    /// The result would be wrong.
+    #[error(transparent)]
+    Result(#[from] AnatomyError),
+}
+
+impl AnatomyFile {
+    /// Makes a change and returns the one that takes it back.
+    pub fn apply(&mut self, edit: &Edit) -> Result<Edit, EditError> {
+        let splice = match edit {
+            Edit::Set { target, field, value } => self.set(target, field, Some(value))?,
+            Edit::Clear { target, field } => self.set(target, field, None)?,
+            Edit::AddMuscle(muscle) => self.add(Kind::Muscle, write::muscle(muscle))?,
+            Edit::AddFat(fat) => self.add(Kind::Fat, write::fat(fat))?,
+            Edit::Remove(target) => {
+                let (block, _) = self.block(target)?;
+                Splice { range: block, inserted: String::new() }
+            }
+            Edit::Duplicate { target, name } => {
+                let (block, name_span) = self.block(target)?;
+                let Some(old) = name_span else { return Err(self.missing(target)) };
+                let text = self.text();
+                let copy = [
+                    &text[block.start..old.start],
+                    &Value::from(name.as_str()).to_string(),
+                    &text[old.end..block.end],
+                ];
+                // The last block of a file may lack its newline.
+                let gap = if text[..block.end].ends_with('\n') { "" } else { "\n" };
+                Splice { range: block.end..block.end, inserted: format!("{gap}{}", copy.concat()) }
+            }
+            Edit::Mirror { target, linked: true } => self.set(target, "mirror", Some(&Value::Flag(true)))?,
+            Edit::Mirror { target, linked: false } => self.set(target, "mirror", None)?,
+            Edit::Splice { start, removed, inserted } => {
+                Splice { range: *start..start.saturating_add(*removed), inserted: inserted.clone() }
+            }
+        };
+        self.splice(splice)
+    }
+
+    fn splice(&mut self, splice: Splice) -> Result<Edit, EditError> {
+        let Splice { range, inserted } = splice;
+        let text = self.text();
+        let Some(removed) = text.get(range.clone()).map(str::to_owned) else {
+            return Err(EditError::Outdated { file: self.name().to_owned() });
+        };
+        let changed = [&text[..range.start], &inserted, &text[range.end..]].concat();
+        *self = Self::parse(self.name(), changed)?;
+        Ok(Edit::Splice { start: range.start, removed: inserted.len(), inserted: removed })
+    }
+
+    fn missing(&self, target: &Target) -> EditError {
+        let what = match target {
+            Target::Skin => "[skin]".to_owned(),
+            Target::Joint(name) => format!("[skin.joint.\"{name}\"]"),
+            Target::Entry(kind, name, side) => format!("{} \"{name}\" of side {}", kind.key(), side.name()),
+            Target::Keys(index) => format!("keys {}", index + 1),
+        };
+        EditError::Missing { file: self.name().to_owned(), what }
+    }
+
+    /// Way to the table of `target`, which may not be there yet for skin and joints.
+    fn path_of(&self, target: &Target) -> Result<Path, EditError> {
+        let root = Path::default();
+        let body = &self.anatomy().body;
+        let same = |name: &str, side: Side, mirror: bool, wanted: &(&str, Side)| {
+            name == wanted.0 && (side == wanted.1 || (mirror && side.opposite() == wanted.1))
+        };
+        let index = match target {
+            Target::Skin => return Ok(root.key("skin")),
+            Target::Joint(name) => return Ok(root.key("skin").key("joint").key(name)),
+            Target::Entry(Kind::Muscle, name, side) => {
+                body.muscle.iter().position(|m| same(&m.name, m.side, m.mirror, &(name, *side)))
+            }
+            Target::Entry(Kind::Fat, name, side) => {
+                body.fat.iter().position(|f| same(&f.name, f.side, f.mirror, &(name, *side)))
+            }
+            Target::Keys(index) => (*index < body.keys.len()).then_some(*index),
+        };
+        let key = match target {
+            Target::Entry(kind, ..) => kind.key(),
+            _ => "keys",
+        };
+        index.map(|index| root.key(key).index(index)).ok_or_else(|| self.missing(target))
+    }
+
+    fn set(&self, target: &Target, field: &str, value: Option<&Value>) -> Result<Splice, EditError> {
+        let document = self.document()?;
+        let table_path = self.path_of(target)?;
+        let path = table_path.keys(field);
+        let found = find(document.as_item(), &path);
+        match (found, value) {
+            (Some(Item::Value(old)), Some(value)) => {
+                let span = old.span().ok_or_else(|| self.missing(target))?;
+                Ok(Splice { range: span, inserted: value.to_string() })
+            }
+            (None | Some(Item::None), None) => Ok(Splice { range: 0..0, inserted: String::new() }),
+            (Some(_), None) => {
+                let range =
+                    self.entry_range(document.as_item(), &path).ok_or_else(|| self.missing(target))?;
+                Ok(Splice { range, inserted: String::new() })
+            }
+            // A table under its own header, or nothing at all.
+            (_, Some(value)) => self.insert(document.as_item(), &table_path, field, value, target),
+        }
+    }
+
+    /// A new entry in an existing table, or a new table with that entry.
+    fn insert(
+        &self,
+        root: &Item,
+        table_path: &Path,
+        field: &str,
+        value: &Value,
+        target: &Target,
+    ) -> Result<Splice, EditError> {
+        let line = format!("{} = {value}\n", field.split('.').map(key_text).collect::<Vec<_>>().join("."));
+        // Into the innermost table that is there.
+        let keys: Vec<&str> = field.split('.').collect();
+        for depth in (1..keys.len()).rev() {
+            let inner = keys[..depth].iter().fold(table_path.clone(), |path, key| path.key(key));
+            let rest = keys[depth..].iter().map(|key| key_text(key)).collect::<Vec<_>>().join(".");
+            if let Some(Item::Value(toml_edit::Value::InlineTable(table))) = find(root, &inner) {
+                let end = table.span().ok_or_else(|| self.missing(target))?.end.saturating_sub(1);
+                let start = self.text()[..end].trim_end().len();
+                let comma = if table.is_empty() { " " } else { ", " };
+                return Ok(Splice { range: start..end, inserted: format!("{comma}{rest} = {value} ") });
+            }
+        }
+        if let Some(Item::Value(toml_edit::Value::InlineTable(table))) = find(root, table_path) {
+            let end = table.span().ok_or_else(|| self.missing(target))?.end.saturating_sub(1);
+            let start = self.text()[..end].trim_end().len();
+            let comma = if table.is_empty() { " " } else { ", " };
+            return Ok(Splice { range: start..end, inserted: format!("{comma}{} ", line.trim_end()) });
+        }
+        if let Some(table) = find_table(root, table_path).filter(|t| !t.is_implicit() && !t.is_dotted()) {
+            let last =
+                table.iter().filter_map(|(_, item)| item.as_value().and_then(|v| v.span())).map(|s| s.end);
+            let header = table.span().ok_or_else(|| self.missing(target))?;
+            let at = end_of_line(self.text(), last.max().unwrap_or(header.start).max(header.start));
+            return Ok(Splice { range: at..at, inserted: with_newline_before(self.text(), at, &line) });
+        }
+        let header: Vec<String> = table_path
+            .0
+            .iter()
+            .map(|step| match step {
+                Step::Key(key) => key_text(key),
+                Step::Index(index) => index.to_string(),
+            })
+            .collect();
+        let block = format!("\n[{}]\n{line}", header.join("."));
+        // A joint's settings stand with the skin's.
+        let after = find_table(root, &Path::default().key("skin")).and_then(|skin| skin.span());
+        let at = match after {
+            Some(span) => self.end_of_block(root, span.start),
+            None => first_header(root).unwrap_or(self.text().len()),
+        };
+        Ok(Splice { range: at..at, inserted: with_newline_before(self.text(), at, &block) })
+    }
+
+    fn add(&self, kind: Kind, block: String) -> Result<Splice, EditError> {
+        let document = self.document()?;
+        let root = document.as_item();
+        let at = match root.get(kind.key()) {
+            Some(Item::ArrayOfTables(list)) => {
+                let last = list.iter().filter_map(Table::span).map(|s| s.start).max();
+                last.map_or(self.text().len(), |start| self.end_of_block(root, start))
+            }
+            None | Some(Item::None) => self.text().len(),
+            Some(_) => {
+                return Err(EditError::NotBlocks {
+                    file: self.name().to_owned(),
+                    what: kind.key().to_owned(),
+                });
+            }
+        };
+        let text = with_newline_before(self.text(), at, &format!("\n{block}"));
+        Ok(Splice { range: at..at, inserted: text })
+    }
+
+    /// The text of an entry, its comments included, and where its name's value stands.
+    fn block(&self, target: &Target) -> Result<(Range<usize>, Option<Range<usize>>), EditError> {
+        let document = self.document()?;
+        let path = self.path_of(target)?;
+        let root = document.as_item();
+        let not_blocks = || EditError::NotBlocks {
+            file: self.name().to_owned(),
+            what: match path.0.first() {
+                Some(Step::Key(key)) => key.clone(),
+                _ => String::new(),
+            },
+        };
+        let table = match find_table(root, &path) {
+            Some(table) if !table.is_implicit() && !table.is_dotted() => table,
+            Some(_) => return Err(not_blocks()),
+            None if find(root, &path).is_some() => return Err(not_blocks()),
+            None => return Err(self.missing(target)),
+        };
+        let header = table.span().ok_or_else(not_blocks)?;
+        let start = leading_comments(self.text(), header.start);
+        let end = self.end_of_block(root, header.start);
+        let name = table.get("name").and_then(Item::span);
+        Ok((start..end, name))
+    }
+
+    /// Where the block whose header starts at `header` ends: at the comments of the next header.
+    fn end_of_block(&self, root: &Item, header: usize) -> usize {
+        let next = headers(root).into_iter().filter(|&h| h > header).min();
+        next.map_or(self.text().len(), |next| leading_comments(self.text(), next).max(header))
+    }
+
+    /// The lines of an entry, or its stretch of an inline table.
+    fn entry_range(&self, root: &Item, path: &Path) -> Option<Range<usize>> {
+        let text = self.text();
+        let (last, way) = path.0.split_last()?;
+        let Step::Key(key) = last else { return None };
+        let parent = Path(way.to_vec());
+        let holder = find(root, &parent);
+        if let Some(Item::Value(toml_edit::Value::InlineTable(table))) = holder {
+            let (key, item) = table.get_key_value(key)?;
+            let range = key.span()?.start..item.span()?.end;
+            let tail = &text[range.end..];
+            let spaces = tail.len() - tail.trim_start().len();
+            if tail.trim_start().starts_with(',') {
+                let end = range.end + spaces + 1;
+                let blanks = text[end..].len() - text[end..].trim_start_matches(' ').len();
+                return Some(range.start..end + blanks);
+            }
+            let before = text[..range.start].trim_end();
+            let start = before.strip_suffix(',').map_or(range.start, str::len);
+            return Some(start..range.end);
+        }
+        let table = find_table(root, &parent)?;
+        let (key, item) = table.get_key_value(key)?;
+        let value = item.as_value()?;
+        let start = text[..key.span()?.start].rfind('\n').map_or(0, |at| at + 1);
+        Some(start..end_of_line(text, value.span()?.end))
+    }
+}
+
+struct Splice {
+    range: Range<usize>,
+    inserted: String,
+}
+
+fn find<'a>(root: &'a Item, path: &Path) -> Option<&'a Item> {
+    path.0.iter().try_fold(root, |item, step| match step {
+        Step::Key(key) => item.as_table_like()?.get(key),
+        Step::Index(index) => item.get(*index),
+    })
+}
+
+/// The table at `path`, elements of `[[lists]]` included.
+fn find_table<'a>(root: &'a Item, path: &Path) -> Option<&'a Table> {
+    let (last, way) = path.0.split_last()?;
+    let holder = find(root, &Path(way.to_vec()))?;
+    match last {
+        Step::Key(key) => holder.as_table_like()?.get(key)?.as_table(),
+        Step::Index(index) => holder.as_array_of_tables()?.get(*index),
+    }
+}
+
+/// Where the headers of all tables start.
+fn headers(root: &Item) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut open = vec![root];
+    while let Some(item) = open.pop() {
+        let tables: Vec<&Table> = match item {
+            Item::Table(table) => vec![table],
+            Item::ArrayOfTables(list) => list.iter().collect(),
+            _ => continue,
+        };
+        for table in tables {
+            if !table.is_implicit() && !table.is_dotted() && !std::ptr::eq(item, root) {
+                found.extend(table.span().map(|span| span.start));
+            }
+            open.extend(table.iter().map(|(_, item)| item));
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+fn first_header(root: &Item) -> Option<usize> {
+    headers(root).first().copied()
+}
+
+fn end_of_line(text: &str, from: usize) -> usize {
+    text[from..].find('\n').map_or(text.len(), |at| from + at + 1)
+}
+
+/// Start of the comment lines directly above the line that `header` is on.
+fn leading_comments(text: &str, header: usize) -> usize {
+    let mut start = text[..header].rfind('\n').map_or(0, |at| at + 1);
+    while start > 0 {
+        let line = text[..start - 1].rfind('\n').map_or(0, |at| at + 1);
+        if !text[line..start].trim_start().starts_with('#') {
+            break;
+        }
+        start = line;
+    }
+    start
+}
+
+fn with_newline_before(text: &str, at: usize, block: &str) -> String {
+    if at == 0 || text[..at].ends_with('\n') { block.to_owned() } else { format!("\n{block}") }
+}
+
+/// Edits done and undone.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    undo: Vec<Edit>,
+    redo: Vec<Edit>,
+}
+
+/// Most steps remembered.
+const LONGEST: usize = 10_000;
+
+impl History {
+    /// Makes a change that can be undone.
+    pub fn apply(&mut self, file: &mut AnatomyFile, edit: &Edit) -> Result<(), EditError> {
+        let inverse = file.apply(edit)?;
+        if self.undo.len() == LONGEST {
+            self.undo.remove(0);
+        }
+        self.undo.push(inverse);
+        self.redo.clear();
+        Ok(())
+    }
+
+    /// Takes the last change back; false if there is none.
+    pub fn undo(&mut self, file: &mut AnatomyFile) -> Result<bool, EditError> {
+        Self::step(&mut self.undo, &mut self.redo, file)
+    }
+
+    /// Makes the change last taken back again; false if there is none.
+    pub fn redo(&mut self, file: &mut AnatomyFile) -> Result<bool, EditError> {
+        Self::step(&mut self.redo, &mut self.undo, file)
+    }
+
+    fn step(from: &mut Vec<Edit>, to: &mut Vec<Edit>, file: &mut AnatomyFile) -> Result<bool, EditError> {
+        let Some(edit) = from.last() else { return Ok(false) };
+        to.push(file.apply(edit)?);
+        from.pop();
+        Ok(true)
+    }
+}

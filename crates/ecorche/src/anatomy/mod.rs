@@ -1,0 +1,79 @@
+//! The anatomy file: how the skin is composed and what lies under it.
+//!
+//! ```text
+//! text --AnatomyFile::parse--> Anatomy (checked by itself) --check--> fits a skeleton
+//! Anatomy + Character --in_full--> BodyDef (mirror images written out)
+//! Edit + AnatomyFile --apply--> AnatomyFile, and the Edit that takes it back
+//! Character --preset::place--> muscles and fat for that body --init::write--> text
+//! ```
+//! A file is TOML:
+//! ```toml
+//! version = 1
+//! [skin]                                  # see SkinDef
+//! operator = "contact"
+//! [skin.joint."LeftForeArm"]
+//! operator = "bulge"
+//! controller = "finger"
+//! [[muscle]]                              # see MuscleDef; a list of points as origin makes a convergent muscle
+//! name = "biceps brachii"
+//! side = "left"
+//! mirror = true                           # the right one is this one's mirror image
+//! origin = { bone = "LeftShoulder", at = [0.02, 0.11, 0.01] }
+//! insertion = { bone = "LeftForeArm", at = [0.00, 0.05, 0.01] }
+//! width = 0.021
+//! [[fat]]                                 # see FatDef
+//! name = "belly"
+//! bone = "Hips"
+//! at = [0.0, 0.05, 0.09]
+//! radii = [0.11, 0.08, 0.07]
+//! [[bone]]                                # see BoneDef
+//! bone = "LeftArm"
+//! radius = 0.012
+//! [[keys]]                                # see KeysDef
+//! clip = "curl"
+//! muscle = "biceps brachii"
+//! side = "left"
+//! parameter = "activation"
+//! values = [[0.0, 0.2], [0.5, 1.0]]
+//! ```
+//! Reading needs no character. The text stays as written: edits change only the place they mean, so comments
+//! and spacing survive.
+
+mod body_tables;
+mod check;
+mod edit;
+mod file;
+mod frames;
+pub mod init;
+mod mirror;
+pub mod names;
+pub mod preset;
+mod problem;
+mod reader;
+mod skin;
+mod write;
+
+pub use edit::{Edit, EditError, History, Kind, Target};
+pub use file::{AnatomyFile, FileError};
+pub use frames::BindFrames;
+pub use mirror::Mirror;
+pub use problem::{AnatomyError, Located, Path, Problem, Step};
+pub use skin::{ControllerDef, JointDef, SkinDef, TrackingDef};
+pub use write::Value;
+
+use crate::muscle::definition::BodyDef;
+
+/// The version of the format written and read.
+pub const VERSION: i64 = 1;
+
+/// What a file says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Anatomy {
+    /// How the skin is composed and followed.
+    pub skin: SkinDef,
+    /// Muscles, fat, bones and keys, one entry per mirrored pair.
+    pub body: BodyDef,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,202 @@
+//! `[skin]`: how the parts of the skin become fields, meet, and are followed.
+
+use super::reader::{Bound, Section};
+use crate::field::grid::MAX_RESOLUTION;
+use crate::field::operator::{self, Abscissa, Controller, ControllerError, Scale};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Settings of the implicit skin.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SkinDef {
+    /// Operator at every joint that names no other; one of [`operator::NAMES`].
+    pub operator: String,
+    /// Its controller; `None` for the one that suits the operator.
+    pub controller: Option<ControllerDef>,
+    /// Fewest and most samples of a part's field. More follow the skin closer and fit slower.
+    pub samples: [u32; 2],
+    /// Cells along the longest side of a part's table, see [`crate::field::grid::GridSettings`].
+    pub grid: u32,
+    /// How vertices are led to their place in the field.
+    pub tracking: TrackingDef,
+    /// Joints that get no field of their own; their skin goes to a neighbour.
+    pub skip: Vec<String>,
+    /// Size of the caps that close a part at its joints, as a multiple of the limb's inner radius.
+    pub closure: f32,
+    /// Gap left between touching parts, as a share of the limb's radius.
+    pub gap: f32,
+    /// Strength of the smoothing after projection, in `[0, 1]`.
+    pub smoothing: f32,
+    /// Joints with settings of their own, by name.
+    pub joint: BTreeMap<String, JointDef>,
+}
+
+impl Default for SkinDef {
+    fn default() -> Self {
+        Self {
+            operator: "contact".to_owned(),
+            controller: None,
+            samples: [50, 250],
+            grid: 64,
+            tracking: TrackingDef::Robust,
+            skip: Vec::new(),
+            closure: 1.0,
+            gap: 0.02,
+            smoothing: 1.0,
+            joint: BTreeMap::new(),
+        }
+    }
+}
+
+/// What one joint does differently.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JointDef {
+    /// One of [`operator::NAMES`]; `None` for the skin's.
+    pub operator: Option<String>,
+    /// `None` for the skin's, or the one that suits the joint's own operator.
+    pub controller: Option<ControllerDef>,
+}
+
+/// How vertices are led to their place in the field.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TrackingDef {
+    /// A ray from the own side, then relaxation: holds in deep bends.
+    #[default]
+    Robust,
+    /// Newton steps, stopping where the gradient turns.
+    Paper2012,
+    /// Bracketed steps with relaxation by rigid neighbourhoods.
+    Paper2014,
+}
+
+impl TrackingDef {
+    /// Names in files and on the command line.
+    pub const NAMES: [&str; 3] = ["robust", "2012", "2014"];
+
+    /// The scheme of that name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "robust" => Self::Robust,
+            "2012" => Self::Paper2012,
+            "2014" => Self::Paper2014,
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for TrackingDef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::NAMES[*self as usize])
+    }
+}
+
+/// A controller as written in a file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ControllerDef {
+    /// One of [`Controller::NAMES`].
+    Preset(String),
+    /// A curve of its own, see [`Controller::new`].
+    Points {
+        /// Abscissa and ordinate.
+        points: [[f64; 2]; 3],
+        /// Below 1 leaves the middle point faster.
+        steepness: [f64; 2],
+        /// Angle (radians) or cosine.
+        over: Abscissa,
+        /// Theta (radians, 0 to pi/4) or amount (0 to 1).
+        opening: Scale,
+    },
+}
+
+impl ControllerDef {
+    /// The controller itself; `None` for a preset that does not exist.
+    pub fn build(&self) -> Option<Result<Controller, ControllerError>> {
+        match self {
+            Self::Preset(name) => Controller::by_name(name).map(Ok),
+            Self::Points { points, steepness, over, opening } => {
+                Some(Controller::new(points.map(|[a, o]| (a, o)), *steepness, *over, *opening))
+            }
+        }
+    }
+}
+
+impl SkinDef {
+    /// Operator and controller at a joint.
+    pub fn at(&self, joint: &str) -> (&str, Option<&ControllerDef>) {
+        let own = self.joint.get(joint);
+        match own.and_then(|j| j.operator.as_deref()) {
+            Some(operator) => (operator, own.and_then(|j| j.controller.as_ref())),
+            None => (&self.operator, own.and_then(|j| j.controller.as_ref()).or(self.controller.as_ref())),
+        }
+    }
+}
+
+pub(super) const KEYS: [&str; 10] =
+    ["operator", "controller", "samples", "grid", "tracking", "skip", "closure", "gap", "smoothing", "joint"];
+pub(super) const JOINT_KEYS: [&str; 2] = ["operator", "controller"];
+const CONTROLLER_KEYS: [&str; 4] = ["points", "steepness", "over", "opening"];
+
+/// Reads `[skin]`.
+pub(super) fn read(section: &Section) -> SkinDef {
+    let default = SkinDef::default();
+    let operator = section.choice("operator", &operator::NAMES).map(str::to_owned);
+    let samples = section.numbers::<2>("samples", Bound::Within(8.0, 5000.0)).and_then(|[low, high]| {
+        if low > high || low.fract() != 0.0 || high.fract() != 0.0 {
+            section.problem("samples", "must be two whole numbers, the smaller first, such as [50, 250]");
+            return None;
+        }
+        Some([low as u32, high as u32])
+    });
+    let joints = section.named_sections("joint", &JOINT_KEYS).into_iter().map(|(name, joint)| {
+        let operator = joint.choice("operator", &operator::NAMES).map(str::to_owned);
+        (name, JointDef { operator, controller: read_controller(&joint) })
+    });
+    let number = |key, bound, default: f32| section.number(key, bound).map_or(default, |x| x as f32);
+    SkinDef {
+        operator: operator.unwrap_or(default.operator),
+        controller: read_controller(section),
+        samples: samples.unwrap_or(default.samples),
+        grid: section.whole("grid", 2, MAX_RESOLUTION.into()).map_or(default.grid, |n| n as u32),
+        tracking: section
+            .choice("tracking", &TrackingDef::NAMES)
+            .and_then(TrackingDef::by_name)
+            .unwrap_or_default(),
+        skip: section.names("skip").unwrap_or_default(),
+        closure: number("closure", Bound::Within(0.0, 10.0), default.closure),
+        gap: number("gap", Bound::Within(0.0, 0.5), default.gap),
+        smoothing: number("smoothing", Bound::Within(0.0, 1.0), default.smoothing),
+        joint: joints.collect(),
+    }
+}
+
+fn read_controller(section: &Section) -> Option<ControllerDef> {
+    let key = "controller";
+    if !section.has(key) {
+        return None;
+    }
+    if !section.holds_table(key) {
+        return Some(ControllerDef::Preset(section.choice(key, &Controller::NAMES)?.to_owned()));
+    }
+    let table = section.section(key, &CONTROLLER_KEYS)?;
+    table.require("points", "[[0.79, 0.0], [0.79, 0.0], [1.57, 1.0]]");
+    let rows = table.rows::<2>("points", Bound::Any)?;
+    let Ok(points) = <[[f64; 2]; 3]>::try_from(rows) else {
+        table.problem("points", "must be three points [angle, opening]");
+        return None;
+    };
+    let over = match table.choice("over", &["angle", "cosine"]) {
+        Some("cosine") => Abscissa::Cosine,
+        _ => Abscissa::Angle,
+    };
+    let opening = match table.choice("opening", &["theta", "amount"]) {
+        Some("theta") => Scale::Theta,
+        _ => Scale::Amount,
+    };
+    let steepness = table.numbers::<2>("steepness", Bound::Positive).unwrap_or([1.0, 1.0]);
+    let found = ControllerDef::Points { points, steepness, over, opening };
+    if let Some(Err(error)) = found.build() {
+        table.problem("points", error.to_string());
+        return None;
+    }
+    Some(found)
+}

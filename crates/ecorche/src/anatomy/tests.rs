@@ -1,0 +1,372 @@
+//! The file as a whole: round trips, messages, edits.
+
+use super::*;
+use crate::character::{Joint, Skeleton};
+use crate::math::Transform;
+use crate::muscle::definition::{
+    ActivationDef, ActivationSource, Attachment, CollideDef, CubicDef, FatDef, Footprint, MuscleDef,
+    ProfileDef, ProfilesDef, Side, SinesDef,
+};
+use glam::Vec3;
+
+const FILE: &str = r#"# an arm
+version = 1
+
+[skin]
+operator = "contact"   # everywhere
+skip = ["Jaw"]
+
+# the elbow differs
+[skin.joint."LeftForeArm"]
+operator = "bulge"
+controller = { points = [[0.7, 0.0], [0.8, 0.0], [1.57, 1.0]], opening = "amount" }
+
+# flexes
+[[muscle]]
+name = "biceps brachii" # two heads
+side = "left"
+mirror = true
+origin = { bone = "LeftShoulder", at = [0.02, 0.11, 0.01] }
+insertion = { bone = "LeftForeArm", at = [0.00, 0.05, 0.01] }
+width = 0.021
+
+# extends
+[[muscle]]
+name = "triceps brachii"
+side = "left"
+origin = [{ bone = "LeftArm", at = [0, 0, 0] }, { bone = "LeftArm", at = [0, 0.02, 0] }]
+insertion = { bone = "LeftForeArm", at = [0.0, -0.02, 0.0] }
+fibres = 3
+width = 0.025
+
+[[fat]]
+name = "belly"
+bone = "LeftArm"
+at = [0.0, 0.05, 0.09]
+radii = [0.11, 0.08, 0.07]
+
+[[keys]]
+clip = "curl"
+muscle = "biceps brachii"
+side = "right"
+parameter = "activation"
+values = [[0.0, 0.2], [0.5, 1.0]]
+# the end
+"#;
+
+fn parse(text: &str) -> AnatomyFile {
+    AnatomyFile::parse("a.toml", text.to_owned()).unwrap()
+}
+
+fn skeleton() -> Skeleton {
+    let mut skeleton = Skeleton::default();
+    let mut add = |name: &str, parent: Option<usize>, x: f32| {
+        let rest = Transform { translation: Vec3::new(x, 0.0, 0.0), ..Transform::IDENTITY };
+        skeleton.joints.push(Joint { name: name.to_owned(), parent, rest, in_skin: true });
+    };
+    add("Chest", None, 0.0);
+    add("Jaw", Some(0), 0.1);
+    for (side, sign, first) in [("Left", 1.0, 2), ("Right", -1.0, 6)] {
+        add(&format!("{side}Shoulder"), Some(0), 0.1 * sign);
+        add(&format!("{side}Arm"), Some(first), 0.1 * sign);
+        add(&format!("{side}ForeArm"), Some(first + 1), 0.3 * sign);
+        add(&format!("{side}Hand"), Some(first + 2), 0.25 * sign);
+    }
+    skeleton
+}
+
+#[test]
+fn a_file_says_what_it_says_and_keeps_its_text() {
+    let file = parse(FILE);
+    assert_eq!(file.text(), FILE);
+    let Anatomy { skin, body } = file.anatomy();
+    assert_eq!(skin.at("LeftForeArm").0, "bulge");
+    assert_eq!(skin.at("RightForeArm").0, "contact");
+    assert_eq!(skin.skip, ["Jaw"]);
+    assert_eq!(body.muscle.len(), 2);
+    assert_eq!(body.muscle[1].origin.0.len(), 2);
+    assert_eq!(body.fat[0].radii.y, 0.08);
+    assert_eq!(body.keys[0].values, [[0.0, 0.2], [0.5, 1.0]]);
+    assert_eq!(file.check(&skeleton()), Ok(()));
+}
+
+#[test]
+fn every_field_of_a_muscle_and_a_fat_pad_is_written_and_read() {
+    let point = |bone: &str, x: f32| Attachment { bone: bone.to_owned(), at: Vec3::new(x, 0.1, 1.0 / 3.0) };
+    let muscle = MuscleDef {
+        mirror: true,
+        via: vec![point("b \"quoted\"", 0.3)],
+        fibres: 3,
+        particles: 30,
+        eccentricity: 0.5,
+        broad: Some(Vec3::X),
+        profile: ProfilesDef {
+            rest: ProfileDef::Cubic(CubicDef { peak: 0.4 }),
+            active: ProfileDef::Sines(SinesDef { sines: vec![1.0, 0.1] }),
+        },
+        activation: ActivationDef {
+            from: ActivationSource::Shortening,
+            gain: 1.5,
+            base: 0.1,
+            full_shortening: 0.3,
+            full_angle: 1.5,
+            curve: vec![[0.0, 0.0], [0.5, 0.8]],
+        },
+        gain: 1.1,
+        tone: 5.0,
+        strength: 10.0,
+        tendon: 0.2,
+        stiffness: 300.0,
+        damping: 9.0,
+        friction: 0.1,
+        collide: CollideDef { bones: false, muscles: true, skin: false },
+        parts: vec!["c".to_owned()],
+        ..MuscleDef::new(
+            "m. quädriceps",
+            Side::Left,
+            Footprint(vec![point("a", 0.1), point("a", 0.2)]),
+            point("b", 0.7).into(),
+            0.0123,
+        )
+    };
+    let fat = FatDef {
+        mirror: true,
+        axes: Some([Vec3::Y, Vec3::Z]),
+        stiffness: 400.0,
+        damping: 3.0,
+        parts: vec!["d".to_owned()],
+        ..FatDef::new("pad", Side::Right, "a", Vec3::X, Vec3::splat(0.1))
+    };
+    let file = parse(&format!("version = 1\n{}{}", write::muscle(&muscle), write::fat(&fat)));
+    assert_eq!(file.anatomy().body.muscle, [muscle]);
+    assert_eq!(file.anatomy().body.fat, [fat]);
+}
+
+/// The text, changed, must be refused with `line: ... words`.
+fn refused(from: &str, to: &str, line: usize, words: &[&str]) {
+    assert!(FILE.contains(from), "{from}");
+    let text = FILE.replacen(from, to, 1);
+    let error = match AnatomyFile::parse("a.toml", text) {
+        Err(error) => error,
+        Ok(file) => file.check(&skeleton()).expect_err(to),
+    };
+    let message = error.to_string();
+    assert_eq!(error.problems[0].line, line, "{message}");
+    assert!(message.starts_with(&format!("a.toml:{line}:")), "{message}");
+    for word in words {
+        assert!(message.contains(word), "{message} lacks {word}");
+    }
+}
+
+#[test]
+fn every_mistake_is_told_with_its_line_its_name_and_a_remedy() {
+    refused("width = 0.021", "widht = 0.021", 14, &["muscle \"biceps brachii\"", "has no width"]);
+    refused(
+        "width = 0.021",
+        "widht = 0.021",
+        14,
+        &[":20:1:", "unknown key \"widht\"; did you mean \"width\"?"],
+    );
+    refused("width = 0.021", "width = 0", 20, &["\"biceps brachii\" width: 0 must be above zero"]);
+    refused("width = 0.021", "width = \"wide\"", 20, &["must be a number, not string"]);
+    refused("operator = \"contact\"", "operator = \"contcat\"", 5, &["did you mean \"contact\"", "union"]);
+    refused("opening = \"amount\"", "opening = \"much\"", 11, &["theta, amount"]);
+    refused("[0.7, 0.0]", "[0.9, 0.0]", 11, &["skin.joint.LeftForeArm.controller", "sort them"]);
+    refused("controller = {", "controller = 3 # {", 11, &["controller"]);
+    refused(
+        "\"triceps brachii\"",
+        "\"biceps brachii\"",
+        24,
+        &["a second muscle \"biceps brachii\" of the left"],
+    );
+    refused(
+        "bone = \"LeftShoulder\"",
+        "bone = \"LeftShouldr\"",
+        18,
+        &["no joint", "did you mean \"LeftShoulder\""],
+    );
+    refused("skip = [\"Jaw\"]", "skip = [\"Jaws\"]", 6, &["skin.skip", "did you mean \"Jaw\""]);
+    refused("\"LeftForeArm\"]", "\"LeftFoearm\"]", 9, &["no joint \"LeftFoearm\"", "LeftForeArm"]);
+    refused("[0.02, 0.11, 0.01]", "[20, 11, 1]", 14, &["m long, the bones it spans", "metres"]);
+    refused("version = 1", "version = 9", 2, &["version: 9 is not known"]);
+    refused("version = 1\n", "\n", 1, &["has no version; write version = 1"]);
+    refused("[[fat]]", "[fat]", 31, &["[[fat]] above each"]);
+    refused("fibres = 3", "fibres = 0", 28, &["from 1 to 64"]);
+    refused("side = \"right\"", "side = \"middle\"", 39, &["no muscle \"biceps brachii\" of side"]);
+    refused("mirror = true", "mirror = maybe", 17, &["not TOML"]);
+    refused("[0.5, 1.0]", "[0.0, 1.0]", 42, &["must rise"]);
+    refused("[0.5, 1.0]", "[0.5, 2.0]", 42, &["2 at 0.5 s must be from 0 to 1"]);
+    refused("side = \"left\"\nmirror", "mirror", 16, &["needs a side"]);
+}
+
+#[test]
+fn all_problems_of_a_file_are_told_at_once() {
+    let text = FILE.replace("width = ", "width = -").replace("grid", "gird").replace("operator", "oprator");
+    let error = AnatomyFile::parse("a.toml", text).unwrap_err();
+    assert_eq!(error.problems.len(), 4, "{error}");
+    assert!(error.problems.is_sorted_by_key(|p| p.line));
+}
+
+fn biceps() -> Target {
+    Target::Entry(Kind::Muscle, "biceps brachii".to_owned(), Side::Left)
+}
+
+fn set(target: Target, field: &str, value: impl Into<Value>) -> Edit {
+    Edit::Set { target, field: field.to_owned(), value: value.into() }
+}
+
+fn edits() -> Vec<Edit> {
+    let elbow = || Target::Joint("LeftForeArm".to_owned());
+    let new = parse(FILE).anatomy().body.muscle[0].clone();
+    vec![
+        set(biceps(), "width", 0.5f32),
+        set(biceps(), "eccentricity", 0.25f32),
+        set(biceps(), "origin.at", Vec3::new(0.1, 0.2, 0.3)),
+        set(biceps(), "collide.bones", false),
+        set(biceps(), "activation.gain", 2.0f32),
+        Edit::Clear { target: biceps(), field: "eccentricity".to_owned() },
+        set(Target::Skin, "tracking", "2012"),
+        set(Target::Skin, "operator", "union"),
+        set(elbow(), "operator", "ricci"),
+        set(elbow(), "controller", "elbow"),
+        Edit::Clear { target: elbow(), field: "controller".to_owned() },
+        set(Target::Joint("Right Arm.x".to_owned()), "operator", "blend"),
+        Edit::AddMuscle(Box::new(MuscleDef { name: "brachialis".to_owned(), ..new })),
+        Edit::Duplicate { target: biceps(), name: "biceps \"2\"".to_owned() },
+        Edit::Mirror { target: biceps(), linked: false },
+        Edit::Remove(biceps()),
+        Edit::AddFat(Box::new(FatDef::new("pad", Side::Left, "LeftArm", Vec3::ZERO, Vec3::ONE))),
+        set(Target::Entry(Kind::Fat, "pad".to_owned(), Side::Left), "damping", 3.0f32),
+        Edit::Remove(Target::Entry(Kind::Fat, "belly".to_owned(), Side::Middle)),
+        set(Target::Keys(0), "muscle", "triceps brachii"),
+        Edit::Remove(Target::Keys(0)),
+        Edit::Remove(elbow()),
+    ]
+}
+
+#[test]
+fn edits_do_what_they_say_and_keep_comments() {
+    let mut file = parse(FILE);
+    let mut apply = |edit: &Edit| {
+        file.apply(edit).unwrap();
+        file.clone()
+    };
+    let all = edits();
+    assert_eq!(apply(&all[0]).anatomy().body.muscle[0].width, 0.5);
+    assert_eq!(apply(&all[1]).anatomy().body.muscle[0].eccentricity, 0.25);
+    assert_eq!(apply(&all[2]).anatomy().body.muscle[0].origin.0[0].at, Vec3::new(0.1, 0.2, 0.3));
+    assert!(!apply(&all[3]).anatomy().body.muscle[0].collide.bones);
+    assert_eq!(apply(&all[4]).anatomy().body.muscle[0].activation.gain, 2.0);
+    assert_eq!(apply(&all[5]).anatomy().body.muscle[0].eccentricity, 0.0);
+    assert_eq!(apply(&all[6]).anatomy().skin.tracking, TrackingDef::Paper2012);
+    assert_eq!(apply(&all[7]).anatomy().skin.operator, "union");
+    assert_eq!(apply(&all[8]).anatomy().skin.at("LeftForeArm").0, "ricci");
+    let controller = ControllerDef::Preset("elbow".to_owned());
+    assert_eq!(apply(&all[9]).anatomy().skin.at("LeftForeArm").1, Some(&controller));
+    assert_eq!(apply(&all[10]).anatomy().skin.at("LeftForeArm").1, None);
+    assert_eq!(apply(&all[11]).anatomy().skin.at("Right Arm.x").0, "blend");
+    let names =
+        |file: &AnatomyFile| file.anatomy().body.muscle.iter().map(|m| m.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&apply(&all[12])), ["biceps brachii", "triceps brachii", "brachialis"]);
+    assert_eq!(names(&apply(&all[13])), ["biceps brachii", "biceps \"2\"", "triceps brachii", "brachialis"]);
+    assert!(!apply(&all[14]).anatomy().body.muscle[0].mirror);
+    assert_eq!(names(&apply(&all[15])), ["biceps \"2\"", "triceps brachii", "brachialis"]);
+    assert_eq!(apply(&all[16]).anatomy().body.fat.len(), 2);
+    assert_eq!(apply(&all[17]).anatomy().body.fat[1].damping, 3.0);
+    assert_eq!(apply(&all[18]).anatomy().body.fat[0].name, "pad");
+    assert_eq!(apply(&all[19]).anatomy().body.keys[0].muscle, "triceps brachii");
+    assert!(apply(&all[20]).anatomy().body.keys.is_empty());
+    let last = apply(&all[21]);
+    assert!(!last.anatomy().skin.joint.contains_key("LeftForeArm"));
+    for comment in ["# an arm", "# everywhere", "# extends", "# two heads"] {
+        assert!(last.text().contains(comment), "{}", last.text());
+    }
+    assert!(!last.text().contains("# the elbow differs"), "a block's comment goes with it");
+}
+
+#[test]
+fn undo_gives_back_the_same_bytes_and_redo_the_edits() {
+    let mut file = parse(FILE);
+    let mut history = History::default();
+    let mut texts = vec![file.text().to_owned()];
+    for edit in edits() {
+        history.apply(&mut file, &edit).unwrap();
+        texts.push(file.text().to_owned());
+    }
+    for text in texts.iter().rev().skip(1) {
+        assert_eq!(history.undo(&mut file), Ok(true));
+        assert_eq!(file.text(), text);
+    }
+    assert_eq!(history.undo(&mut file), Ok(false));
+    assert_eq!(file, parse(FILE));
+    for text in &texts[1..] {
+        assert_eq!(history.redo(&mut file), Ok(true));
+        assert_eq!(file.text(), text);
+    }
+}
+
+#[test]
+fn an_edit_with_a_wrong_result_is_refused_and_changes_nothing() {
+    let mut file = parse(FILE);
+    for edit in [
+        set(biceps(), "width", -1.0f32),
+        set(biceps(), "colour", "red"),
+        set(Target::Skin, "operator", "glue"),
+        Edit::Duplicate { target: biceps(), name: "triceps brachii".to_owned() },
+        Edit::Remove(Target::Entry(Kind::Muscle, "gluteus".to_owned(), Side::Left)),
+        Edit::Splice { start: 3, removed: 1_000_000, inserted: String::new() },
+    ] {
+        assert!(file.apply(&edit).is_err(), "{edit:?}");
+        assert_eq!(file, parse(FILE));
+    }
+}
+
+#[test]
+fn edits_travel_as_json() {
+    for edit in edits() {
+        let text = serde_json::to_string(&edit).unwrap();
+        assert_eq!(serde_json::from_str::<Edit>(&text).unwrap(), edit, "{text}");
+    }
+}
+
+#[test]
+fn no_text_makes_it_panic() {
+    // Pieces of the file shuffled, cut and changed: near enough to TOML to get far.
+    let pieces: Vec<&str> = FILE.split_inclusive(['\n', ' ', ',', '=', '[', ']', '"']).collect();
+    let skeleton = skeleton();
+    arbtest::arbtest(|u| {
+        let mut text = FILE.to_owned();
+        for _ in 0..u.int_in_range(1..=6)? {
+            let mut at = u.choose_index(text.len().max(1))?;
+            while !text.is_char_boundary(at) {
+                at -= 1;
+            }
+            let mut end = (at + u.int_in_range(0..=12)?).min(text.len());
+            while !text.is_char_boundary(end) {
+                end -= 1;
+            }
+            let piece = match u.int_in_range(0..=4)? {
+                0 => (*u.choose(&pieces)?).to_owned(),
+                1 => u.arbitrary::<char>()?.to_string(),
+                2 => u.arbitrary::<f32>()?.to_string(),
+                3 => String::new(),
+                _ => (*u
+                    .choose(&["nan", "inf", "1e999", "{}", "[]", "[[", "]]", "''", "\u{e9}", "-", "."])?)
+                .to_owned(),
+            };
+            text.replace_range(at.min(end)..end, &piece);
+        }
+        if let Ok(mut file) = AnatomyFile::parse("a.toml", text) {
+            let _ = file.check(&skeleton);
+            let before = file.text().to_owned();
+            for edit in edits() {
+                if let Ok(back) = file.apply(&edit) {
+                    file.apply(&back).unwrap();
+                    assert_eq!(file.text(), before);
+                }
+            }
+        }
+        Ok(())
+    })
+    .budget_ms(700);
+}

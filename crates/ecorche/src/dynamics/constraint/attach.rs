@@ -1,0 +1,50 @@
+//! Particles that follow frames: exactly ([`Anchor`]) or by a spring ([`Tie`]).
+
+use super::super::Rigid;
+use glam::DVec3;
+
+/// A point fixed to a frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Anchor {
+    /// Which frame.
+    pub frame: usize,
+    /// Where, in the frame's coordinates, metres.
+    pub at: DVec3,
+}
+
+impl Anchor {
+    /// Where it is in the world.
+    #[inline]
+    pub fn position(&self, frames: &[Rigid]) -> DVec3 {
+        frames[self.frame].point(self.at)
+    }
+}
+
+/// A spring of rest length zero from a particle to a point it is carried by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tie {
+    /// The particle, counted within the strand.
+    pub particle: usize,
+    /// Inverse stiffness, m/N; 0 holds it fast.
+    pub compliance: f64,
+}
+
+impl Tie {
+    /// One XPBD correction towards `target`; `scaled` is compliance / h^2.
+    #[inline]
+    pub fn solve(
+        &self,
+        position: &mut [DVec3],
+        inverse_mass: &[f64],
+        scaled: f64,
+        target: DVec3,
+        lambda: &mut DVec3,
+    ) {
+        let (p, weight) = (&mut position[self.particle], inverse_mass[self.particle]);
+        if weight > 0.0 {
+            let change = (target - *p - scaled * *lambda) / (weight + scaled);
+            *lambda += change;
+            *p += weight * change;
+        }
+    }
+}

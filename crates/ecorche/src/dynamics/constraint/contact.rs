@@ -1,0 +1,119 @@
+//! Strands against each other: a particle and the nearest point of another strand keep apart by the sum of
+//! their radii, less what they overlapped at bind.
+//!
+//! Each strand moves its own particles by its share of the depth, reading the others from a copy, so both sides
+//! move and the order does not matter.
+
+use super::friction::{self, Correction};
+use glam::DVec3;
+
+/// Particles of a strand near another one in this step, and where on it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::dynamics) struct Near {
+    /// Particle, counted within the strand.
+    pub particle: usize,
+    /// The other strand's first particle in the copy, and how many it has.
+    pub other: (usize, usize),
+    /// Segment of the other strand nearest to the particle so far.
+    pub segment: usize,
+    /// Overlap at bind, metres, not negative.
+    pub overlap: f64,
+    /// Substeps for which it is too far to be looked at again.
+    pub asleep: u8,
+}
+
+/// Speed at which things are expected to close in on each other at most, m/s. A gap is not looked at again
+/// before it could have closed.
+const CLOSING: f64 = 2.0;
+
+/// Substeps after which a gap is looked at again whatever its size.
+const LONGEST_SLEEP: f64 = 10.0;
+
+/// For how many substeps of `h` seconds a gap need not be looked at.
+#[inline]
+pub(in crate::dynamics) fn sleep(gap: f64, h: f64) -> u8 {
+    // A gap that is not a number gives 0.
+    (gap / (CLOSING * h)).clamp(0.0, LONGEST_SLEEP) as u8
+}
+
+/// The nearest point on segment `segment` of a polyline: share along it, squared distance.
+#[inline]
+pub(in crate::dynamics) fn on_segment(line: &[DVec3], segment: usize, point: DVec3) -> (f64, f64) {
+    let (a, b) = (line[segment], line[segment + 1]);
+    let along = b - a;
+    let square = along.length_squared();
+    let t = if square > 0.0 { ((point - a).dot(along) / square).clamp(0.0, 1.0) } else { 0.0 };
+    (t, (a + t * along - point).length_squared())
+}
+
+/// The nearest point of a polyline: segment, share along it, distance; the first of equals.
+pub(in crate::dynamics) fn on_line(line: &[DVec3], point: DVec3) -> (usize, f64, f64) {
+    let mut best = (0, 0.0, f64::INFINITY);
+    for segment in 0..line.len().saturating_sub(1) {
+        let (t, square) = on_segment(line, segment, point);
+        if square < best.2 {
+            best = (segment, t, square);
+        }
+    }
+    (best.0, best.1, best.2.sqrt())
+}
+
+/// The copy of all strands that contacts read.
+#[derive(Clone, Debug, Default)]
+pub(in crate::dynamics) struct Copy {
+    pub position: Vec<DVec3>,
+    pub before: Vec<DVec3>,
+    pub radius: Vec<f64>,
+    pub inverse_mass: Vec<f64>,
+}
+
+impl Near {
+    /// How the particle moves; `None` where it keeps its distance.
+    pub fn correction(&mut self, copy: &Copy, own: usize, coefficient: f64, h: f64) -> Option<Correction> {
+        if self.asleep > 0 {
+            self.asleep -= 1;
+            return None;
+        }
+        let (first, count) = self.other;
+        let line = &copy.position[first..first + count];
+        let point = copy.position[own + self.particle];
+        // Walk downhill: the nearest point moves little from one substep to the next.
+        let (mut t, mut square) = on_segment(line, self.segment, point);
+        for _ in 0..count {
+            let before = self.segment;
+            for next in [before.wrapping_sub(1), before + 1] {
+                if next < count - 1 {
+                    let (there, closer) = on_segment(line, next, point);
+                    if closer < square {
+                        (self.segment, t, square) = (next, there, closer);
+                    }
+                }
+            }
+            if self.segment == before {
+                break;
+            }
+        }
+        let (a, b) = (first + self.segment, first + self.segment + 1);
+        let wanted =
+            copy.radius[own + self.particle] + copy.radius[a] * (1.0 - t) + copy.radius[b] * t - self.overlap;
+        // Written so that what is not a number stays with the strand that has it.
+        let touching = wanted > 0.0 && square < wanted * wanted && square > 1e-18;
+        if !touching {
+            self.asleep = sleep(square.sqrt() - wanted, h);
+            return None;
+        }
+        let distance = square.sqrt();
+        let there = copy.position[a].lerp(copy.position[b], t);
+        let normal = (point - there) / distance;
+        let mass = copy.inverse_mass[own + self.particle];
+        let others = (1.0 - t) * (1.0 - t) * copy.inverse_mass[a] + t * t * copy.inverse_mass[b];
+        if mass <= 0.0 {
+            return None;
+        }
+        let share = mass / (mass + others);
+        let depth = wanted - distance;
+        let moved =
+            (point - copy.before[own + self.particle]) - (there - copy.before[a].lerp(copy.before[b], t));
+        Some(friction::correction(moved, normal, depth, coefficient) * share)
+    }
+}

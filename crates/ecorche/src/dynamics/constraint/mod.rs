@@ -1,0 +1,7 @@
+//! What limits particles; one file each.
+
+pub mod attach;
+pub mod collide;
+pub mod contact;
+pub mod distance;
+pub mod friction;

@@ -1,0 +1,97 @@
+//! Without time: particles where the frames carry them, moved out of obstacles and smoothed.
+
+use super::Keep;
+use super::rigid::Rigid;
+use super::step::{Drive, Report, State};
+use super::system::{Strand, System};
+use glam::DVec3;
+use rayon::prelude::*;
+
+/// Rounds of moving out and smoothing. After 4 a strand bent over a capsule still has a corner; 16 look like 8.
+const ROUNDS: usize = 8;
+
+impl System {
+    /// Puts the state into a pose without inertia: depends on nothing but the pose and the drives.
+    ///
+    /// # Panics
+    /// If state, pose or drives are not this system's.
+    pub fn settle(&self, state: &mut State, frames: &[Rigid], drives: &[Drive]) -> Report {
+        assert!(state.strands.len() == self.strands.len() && drives.len() == self.strands.len());
+        if !frames.iter().all(Rigid::is_finite) {
+            return Report::default();
+        }
+        state.frames.clear();
+        state.frames.extend_from_slice(frames);
+        let deepest: Vec<f64> = self
+            .strands
+            .par_iter()
+            .zip(&mut state.strands)
+            .zip(drives)
+            .map(|((strand, state), drive)| {
+                strand.carry(frames, &mut state.position);
+                state.velocity.fill(DVec3::ZERO);
+                let carried = state.position.clone();
+                for _ in 0..ROUNDS {
+                    if !self.move_out(strand, &mut state.position, frames, drive) {
+                        break;
+                    }
+                    smooth(strand, &mut state.position, &carried);
+                }
+                self.move_out(strand, &mut state.position, frames, drive);
+                self.depth(strand, &state.position, frames, drive)
+            })
+            .collect();
+        Report { resets: 0, deepest: deepest.into_iter().fold(0.0, f64::max) }
+    }
+
+    fn obstacles_of<'a>(&'a self, strand: &'a Strand) -> impl Iterator<Item = usize> + 'a {
+        (0..self.obstacles.len()).filter(|&o| match self.obstacles[o].keep {
+            Keep::Outside => strand.spec.avoids_obstacles,
+            Keep::Inside => strand.spec.inside_of.contains(&o),
+        })
+    }
+
+    /// Whether anything had to move.
+    fn move_out(&self, strand: &Strand, position: &mut [DVec3], frames: &[Rigid], drive: &Drive) -> bool {
+        let mut moved = false;
+        for o in self.obstacles_of(strand) {
+            let obstacle = &self.obstacles[o];
+            let frame = &frames[obstacle.frame];
+            for (i, p) in position.iter_mut().enumerate().filter(|(i, _)| strand.inverse_mass[*i] > 0.0) {
+                let clearance = strand.clearance(o, i, drive.radius[i], obstacle.keep);
+                if let Ok(meeting) = obstacle.meet(frame, *p, clearance) {
+                    *p += meeting.depth * meeting.normal;
+                    moved = true;
+                }
+            }
+        }
+        moved
+    }
+
+    /// How far the worst particle of a strand is inside an obstacle beyond its clearance, metres.
+    pub(super) fn depth(&self, strand: &Strand, position: &[DVec3], frames: &[Rigid], drive: &Drive) -> f64 {
+        let mut deepest = 0.0f64;
+        for o in self.obstacles_of(strand) {
+            let obstacle = &self.obstacles[o];
+            for (i, &p) in position.iter().enumerate().filter(|(i, _)| strand.inverse_mass[*i] > 0.0) {
+                let clearance = strand.clearance(o, i, drive.radius[i], obstacle.keep);
+                if let Ok(meeting) = obstacle.meet(&frames[obstacle.frame], p, clearance) {
+                    deepest = deepest.max(meeting.depth);
+                }
+            }
+        }
+        deepest
+    }
+}
+
+/// Spreads how far particles were moved to their neighbours, so that the strand has no corner.
+fn smooth(strand: &Strand, position: &mut [DVec3], carried: &[DVec3]) {
+    let moved: Vec<DVec3> = position.iter().zip(carried).map(|(p, c)| p - c).collect();
+    for i in 1..position.len().saturating_sub(1) {
+        if strand.inverse_mass[i] > 0.0 {
+            let around = 0.5 * (moved[i - 1] + moved[i + 1]);
+            // Outward only: a particle already clear may follow its neighbours, none is drawn back in.
+            position[i] = carried[i] + if around.length() > moved[i].length() { around } else { moved[i] };
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! What does not change while particles move: strands, frames they hang on, obstacles.
+
+use super::chain::Chain;
+use super::constraint::attach::{Anchor, Tie};
+use super::constraint::collide::{Keep, Obstacle};
+use super::constraint::contact::on_line;
+use super::constraint::distance::Distance;
+use super::rigid::Rigid;
+use super::step::{State, StrandState};
+use glam::DVec3;
+
+/// A strand as it is described: particles in order, at bind. All indices count within the strand.
+#[derive(Clone, Debug, Default)]
+pub struct StrandSpec {
+    /// Where the particles are at bind, metres; at least one.
+    pub position: Vec<DVec3>,
+    /// One mass per particle, kilograms; above zero.
+    pub mass: Vec<f64>,
+    /// Points on frames that carry the strand; at least one.
+    pub controls: Vec<Anchor>,
+    /// `controls.len()` weights per particle, adding up to 1: where the frames alone would put it.
+    pub weights: Vec<f64>,
+    /// Particles that are exactly where they are carried.
+    pub pinned: Vec<usize>,
+    /// Particles tied to where they are carried.
+    pub ties: Vec<Tie>,
+    /// Links, solved in this order.
+    pub links: Vec<Distance>,
+    /// One radius per particle at bind, metres.
+    pub radius: Vec<f64>,
+    /// Loss of speed relative to the frames, 1/s.
+    pub damping: f64,
+    /// Coefficient of friction.
+    pub friction: f64,
+    /// Whether it stays out of the obstacles that are free outside.
+    pub avoids_obstacles: bool,
+    /// Whether it and other such strands keep apart.
+    pub avoids_strands: bool,
+    /// Obstacles, free inside, that it stays in.
+    pub inside_of: Vec<usize>,
+}
+
+/// A strand ready to be stepped.
+#[derive(Clone, Debug)]
+pub struct Strand {
+    pub(super) spec: StrandSpec,
+    /// Whether its links can be solved together.
+    pub(super) chain: bool,
+    /// Zero for pinned particles.
+    pub(super) inverse_mass: Vec<f64>,
+    /// Share of the last control's frame in directions, per particle; the rest is the first's.
+    pub(super) share: Vec<f64>,
+    /// From the carried place to the place at bind, in the first and the last control's frame.
+    pub(super) offset: Vec<[DVec3; 2]>,
+    /// Force that keeps the strand at rest at bind, in the same two frames, newtons.
+    pub(super) hold: Vec<[DVec3; 2]>,
+    /// Distance to each obstacle at bind, obstacle by obstacle, metres.
+    pub(super) clearance: Vec<f64>,
+    /// Overlap with each other strand at bind; empty where there is none.
+    pub(super) overlap: Vec<Vec<f64>>,
+}
+
+/// Strands, frames and obstacles at bind.
+#[derive(Clone, Debug)]
+pub struct System {
+    pub(super) strands: Vec<Strand>,
+    pub(super) obstacles: Vec<Obstacle>,
+    pub(super) bind: Vec<Rigid>,
+    pub(super) gravity: DVec3,
+}
+
+impl Strand {
+    fn new(spec: StrandSpec, bind: &[Rigid], obstacles: &[Obstacle], gravity: DVec3) -> Self {
+        let count = spec.position.len();
+        assert!(spec.mass.len() == count && spec.radius.len() == count, "one mass and radius per particle");
+        assert!(spec.weights.len() == count * spec.controls.len(), "one weight per particle and control");
+        let mut inverse_mass: Vec<f64> = spec.mass.iter().map(|m| m.recip()).collect();
+        spec.pinned.iter().for_each(|&i| inverse_mass[i] = 0.0);
+        let (first, last) = (spec.controls[0].frame, spec.controls[spec.controls.len() - 1].frame);
+        let in_frames = |v: DVec3| [bind[first].vector_back(v), bind[last].vector_back(v)];
+        let mut force: Vec<DVec3> = spec.mass.iter().map(|&m| m * gravity).collect();
+        for link in &spec.links {
+            let [i, j] = link.ends;
+            let pull =
+                link.tension(&spec.position, 1.0) * (spec.position[j] - spec.position[i]).normalize_or_zero();
+            force[i] += pull;
+            force[j] -= pull;
+        }
+        let mut strand = Self {
+            chain: Chain::fits(&spec.links),
+            inverse_mass,
+            share: (0..count).map(|i| i as f64 / (count.max(2) - 1) as f64).collect(),
+            offset: vec![[DVec3::ZERO; 2]; count],
+            hold: force.iter().map(|&f| in_frames(-f)).collect(),
+            clearance: Vec::with_capacity(obstacles.len() * count),
+            overlap: Vec::new(),
+            spec,
+        };
+        let mut carried = vec![DVec3::ZERO; count];
+        strand.carry(bind, &mut carried);
+        strand.offset = strand.spec.position.iter().zip(&carried).map(|(p, c)| in_frames(p - c)).collect();
+        for obstacle in obstacles {
+            let frame = &bind[obstacle.frame];
+            let distances =
+                strand.spec.position.iter().map(|&p| obstacle.free_distance(frame.point_back(p)).0);
+            strand.clearance.extend(distances);
+        }
+        strand
+    }
+
+    /// Number of particles.
+    pub fn len(&self) -> usize {
+        self.spec.position.len()
+    }
+
+    /// Never: a strand has particles.
+    pub fn is_empty(&self) -> bool {
+        self.spec.position.is_empty()
+    }
+
+    /// What it was made from.
+    pub fn spec(&self) -> &StrandSpec {
+        &self.spec
+    }
+
+    /// A direction kept in the first and the last frame, in the world.
+    #[inline]
+    pub(super) fn blended(&self, i: usize, kept: [DVec3; 2], frames: &[Rigid]) -> DVec3 {
+        let (first, last) = (&self.spec.controls[0], &self.spec.controls[self.spec.controls.len() - 1]);
+        if first.frame == last.frame {
+            return frames[first.frame].vector(kept[0]);
+        }
+        let s = self.share[i];
+        frames[first.frame].vector(kept[0]) * (1.0 - s) + frames[last.frame].vector(kept[1]) * s
+    }
+
+    /// Where the frames alone put the particles.
+    pub fn carry(&self, frames: &[Rigid], carried: &mut [DVec3]) {
+        let controls = self.spec.controls.len();
+        for (i, place) in carried.iter_mut().enumerate() {
+            let row = &self.spec.weights[i * controls..(i + 1) * controls];
+            let offset = self.offset[i];
+            let start = if offset[0] == DVec3::ZERO { DVec3::ZERO } else { self.blended(i, offset, frames) };
+            *place = row
+                .iter()
+                .zip(&self.spec.controls)
+                .filter(|(w, _)| **w != 0.0)
+                .fold(start, |sum, (&w, control)| sum + w * control.position(frames));
+        }
+    }
+
+    /// How far a particle stays from an obstacle, metres: its radius, or less if it was closer at bind.
+    #[inline]
+    pub(super) fn clearance(&self, obstacle: usize, particle: usize, radius: f64, keep: Keep) -> f64 {
+        let at_bind = self.clearance[obstacle * self.len() + particle];
+        match keep {
+            Keep::Outside => at_bind.min(radius),
+            Keep::Inside => at_bind.min(0.0),
+        }
+    }
+}
+
+impl System {
+    /// Makes a system at rest.
+    ///
+    /// # Panics
+    /// If lists that belong together differ in length or an index is out of range.
+    pub fn new(bind: Vec<Rigid>, strands: Vec<StrandSpec>, obstacles: Vec<Obstacle>, gravity: DVec3) -> Self {
+        let mut strands: Vec<Strand> =
+            strands.into_iter().map(|spec| Strand::new(spec, &bind, &obstacles, gravity)).collect();
+        let overlaps: Vec<Vec<Vec<f64>>> = strands
+            .iter()
+            .map(|own| strands.iter().map(|other| overlap_at_bind(own, other)).collect())
+            .collect();
+        strands.iter_mut().zip(overlaps).for_each(|(strand, overlap)| strand.overlap = overlap);
+        Self { strands, obstacles, bind, gravity }
+    }
+
+    /// The strands.
+    pub fn strands(&self) -> &[Strand] {
+        &self.strands
+    }
+
+    /// The obstacles.
+    pub fn obstacles(&self) -> &[Obstacle] {
+        &self.obstacles
+    }
+
+    /// Frames at bind.
+    pub fn bind(&self) -> &[Rigid] {
+        &self.bind
+    }
+
+    /// The state at rest in a pose: every particle where the frames carry it.
+    pub fn at_rest(&self, frames: &[Rigid]) -> State {
+        let strands = self
+            .strands
+            .iter()
+            .map(|strand| {
+                let mut position = vec![DVec3::ZERO; strand.len()];
+                strand.carry(frames, &mut position);
+                StrandState { velocity: vec![DVec3::ZERO; position.len()], position }
+            })
+            .collect();
+        State { strands, frames: frames.to_vec() }
+    }
+}
+
+/// How much each particle of `own` overlaps `other` at bind; empty if none does, or if they may.
+fn overlap_at_bind(own: &Strand, other: &Strand) -> Vec<f64> {
+    let apart = std::ptr::eq(own, other) || !own.spec.avoids_strands || !other.spec.avoids_strands;
+    if apart || other.len() < 2 {
+        return Vec::new();
+    }
+    let overlaps: Vec<f64> = own
+        .spec
+        .position
+        .iter()
+        .zip(&own.spec.radius)
+        .map(|(&p, r)| {
+            let (segment, t, distance) = on_line(&other.spec.position, p);
+            let radius = other.spec.radius[segment] * (1.0 - t) + other.spec.radius[segment + 1] * t;
+            (r + radius - distance).max(0.0)
+        })
+        .collect();
+    if overlaps.iter().all(|&o| o == 0.0) { Vec::new() } else { overlaps }
+}

@@ -1,0 +1,401 @@
+//! From definitions and a bind pose to a [`Musculature`].
+
+use super::definition::{Attachment, BodyDef, FatDef, MuscleDef};
+use super::fibre::{Fibre, fibres};
+use super::implicit::{ImplicitMuscle, width_for_volume};
+use super::musculature::{FatData, FibreData, Musculature};
+use super::profile::{ProfileError, Profiles};
+use super::surface_file::{self, SurfaceFileError};
+use super::{Axis, Section, activation, bone};
+use crate::character::Skeleton;
+use crate::dynamics::{Anchor, Distance, Obstacle, Resists, Rigid, StrandSpec, System, Tie};
+use crate::geom::TriMesh;
+use crate::geom::sdf::SdfError;
+use glam::{Affine3A, DMat3, DQuat, DVec3};
+use std::collections::BTreeSet;
+use std::f64::consts::PI;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Density of muscle, kg/m^3.
+const MUSCLE_DENSITY: f64 = 1060.0;
+/// Density of fat, kg/m^3.
+const FAT_DENSITY: f64 = 920.0;
+/// m/s^2.
+const GRAVITY: DVec3 = DVec3::new(0.0, -9.81, 0.0);
+/// What a slack body's links would shrink to without tension, over their length: their tension is then nearly
+/// constant. The thesis' value.
+const TONE_REST: f64 = 0.02;
+/// Stiffness with which a via point holds the axis, N/m: 3 mm for 6 N.
+const VIA_STIFFNESS: f64 = 2000.0;
+
+/// Why a musculature cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// A bone that the skeleton does not have.
+    #[error("{title}: no joint \"{bone}\" in the skeleton; use one of its joints' names")]
+    NoSuchBone {
+        /// Muscle, fat pad or "bone".
+        title: String,
+        /// The name.
+        bone: String,
+    },
+    /// Two of the same name and side.
+    #[error("{0}: defined twice; give each its own name or side")]
+    Duplicate(String),
+    /// A number out of its range.
+    #[error("{title}: {what} {value} is out of range; {range}")]
+    Range {
+        /// Muscle or fat pad.
+        title: String,
+        /// The key.
+        what: &'static str,
+        /// What was given.
+        value: f64,
+        /// What is allowed.
+        range: &'static str,
+    },
+    /// A profile that is none.
+    #[error("{title}: {source}")]
+    Profile {
+        /// The muscle.
+        title: String,
+        /// Why.
+        source: ProfileError,
+    },
+    /// Origin, via points or insertion at the same place.
+    #[error("{0}: origin, via points and insertion must be apart; two of them coincide at bind")]
+    NoLength(String),
+    /// Muscles thicker than long.
+    #[error(
+        "{title}: {width} m wide but only {length:.3} m long; the width is the mean radius, make it smaller"
+    )]
+    TooWide {
+        /// The muscle.
+        title: String,
+        /// Its width.
+        width: f32,
+        /// Its length at bind.
+        length: f64,
+    },
+    /// A bone's surface that cannot be read.
+    #[error("bone \"{bone}\": {source}")]
+    Surface {
+        /// The bone.
+        bone: String,
+        /// Why.
+        source: SurfaceFileError,
+    },
+    /// A bone's surface that is not closed or too large.
+    #[error("bone \"{bone}\": {source}")]
+    Distance {
+        /// The bone.
+        bone: String,
+        /// Why.
+        source: SdfError,
+    },
+}
+
+impl Musculature {
+    /// Makes muscles and fat ready. `bind`: world-from-joint of every joint at bind; `folder`: where the bones'
+    /// surface files are relative to; `extra`: further obstacles (skins to stay inside of), whose frames are
+    /// joints.
+    pub fn new(
+        definition: &BodyDef,
+        skeleton: &Skeleton,
+        bind: &[Affine3A],
+        folder: &Path,
+        extra: Vec<Obstacle>,
+    ) -> Result<Self, BuildError> {
+        let bind: Vec<Rigid> = bind.iter().map(|&world| Rigid::from_affine(world)).collect();
+        let mut obstacles = bone_obstacles(definition, skeleton, &bind, folder)?;
+        let first_extra = obstacles.len();
+        obstacles.extend(extra);
+        let mut titles = BTreeSet::new();
+        let (mut strands, mut fibre_data, mut fat_data) = (Vec::new(), Vec::new(), Vec::new());
+        for (index, muscle) in definition.muscle.iter().enumerate() {
+            if !titles.insert(muscle.title()) {
+                return Err(BuildError::Duplicate(muscle.title()));
+            }
+            check(muscle, skeleton)?;
+            let profiles = Profiles::from_definition(&muscle.profile)
+                .map_err(|source| BuildError::Profile { title: muscle.title(), source })?;
+            let profiles = Arc::new(profiles);
+            // Names were checked.
+            let bone_of = |a: &Attachment| skeleton.find(&a.bone).unwrap_or(0);
+            let found = fibres(muscle, &bind, bone_of).ok_or_else(|| BuildError::NoLength(muscle.title()))?;
+            for (number, fibre) in found.into_iter().enumerate() {
+                let data = FibreData::new(
+                    index,
+                    number,
+                    muscle,
+                    &fibre,
+                    &profiles,
+                    &bind,
+                    &obstacles[..first_extra],
+                )?;
+                strands.push(strand(muscle, fibre, &data));
+                fibre_data.push(data);
+            }
+        }
+        for (index, fat) in definition.fat.iter().enumerate() {
+            if !titles.insert(fat.title()) {
+                return Err(BuildError::Duplicate(fat.title()));
+            }
+            let (data, spec) = pad(index, fat, skeleton, &bind)?;
+            fat_data.push(data);
+            strands.push(spec);
+        }
+        let system = System::new(bind, strands, obstacles, GRAVITY);
+        Ok(Self { definition: definition.clone(), system, fibres: fibre_data, fat: fat_data })
+    }
+}
+
+fn bone_obstacles(
+    definition: &BodyDef,
+    skeleton: &Skeleton,
+    bind: &[Rigid],
+    folder: &Path,
+) -> Result<Vec<Obstacle>, BuildError> {
+    let mut surfaces: Vec<Option<TriMesh>> = Vec::new();
+    for bone in &definition.bone {
+        let joint = skeleton
+            .find(&bone.bone)
+            .ok_or_else(|| BuildError::NoSuchBone { title: "bone".to_owned(), bone: bone.bone.clone() })?;
+        let surface = match &bone.mesh {
+            None => None,
+            Some(file) => {
+                let mut mesh = surface_file::read(&folder.join(file))
+                    .map_err(|source| BuildError::Surface { bone: bone.bone.clone(), source })?;
+                for p in &mut mesh.positions {
+                    *p *= bone.mesh_scale;
+                    if bone.mesh_in_bind_space {
+                        *p = bind[joint].point_back(p.as_dvec3()).as_vec3();
+                    }
+                }
+                Some(mesh)
+            }
+        };
+        surfaces.push(surface);
+    }
+    bone::obstacles(skeleton, bind, &definition.bone, &surfaces)
+        .map_err(|(index, source)| BuildError::Distance { bone: definition.bone[index].bone.clone(), source })
+}
+
+fn check(muscle: &MuscleDef, skeleton: &Skeleton) -> Result<(), BuildError> {
+    let title = || muscle.title();
+    for a in muscle.origin.0.iter().chain(&muscle.insertion.0).chain(&muscle.via) {
+        if skeleton.find(&a.bone).is_none() {
+            return Err(BuildError::NoSuchBone { title: title(), bone: a.bone.clone() });
+        }
+        if !a.at.is_finite() {
+            let value = f64::from(a.at.max_element());
+            return Err(BuildError::Range { title: title(), what: "at", value, range: "give finite metres" });
+        }
+    }
+    let ranges: [(&'static str, f64, bool, &'static str); 12] = [
+        ("origin points", muscle.origin.0.len() as f64, !muscle.origin.0.is_empty(), "give at least one"),
+        (
+            "insertion points",
+            muscle.insertion.0.len() as f64,
+            !muscle.insertion.0.is_empty(),
+            "give at least one",
+        ),
+        ("width", muscle.width.into(), muscle.width > 0.0 && muscle.width < 10.0, "metres, above 0"),
+        ("particles", muscle.particles as f64, (8..=200).contains(&muscle.particles), "8 to 200"),
+        ("fibres", muscle.fibres as f64, (1..=50).contains(&muscle.fibres), "1 to 50"),
+        (
+            "eccentricity",
+            muscle.eccentricity.into(),
+            (0.0..=0.98).contains(&muscle.eccentricity),
+            "0 to 0.98",
+        ),
+        ("gain", muscle.gain.into(), muscle.gain > 0.0 && muscle.gain < 100.0, "above 0"),
+        ("tone", muscle.tone.into(), muscle.tone > 0.0 && muscle.tone < 1e5, "newtons, above 0"),
+        (
+            "strength",
+            muscle.strength.into(),
+            muscle.strength >= 0.0 && muscle.strength < 1e5,
+            "newtons, 0 or more",
+        ),
+        ("tendon", muscle.tendon.into(), (0.0..=0.45).contains(&muscle.tendon), "0 to 0.45 of the length"),
+        (
+            "stiffness",
+            muscle.stiffness.into(),
+            muscle.stiffness > 0.0 && muscle.stiffness < 1e7,
+            "newtons, above 0",
+        ),
+        ("damping", muscle.damping.into(), muscle.damping >= 0.0 && muscle.damping < 1e4, "1/s, 0 or more"),
+    ];
+    match ranges.into_iter().find(|(_, _, good, _)| !good) {
+        Some((what, value, _, range)) => Err(BuildError::Range { title: title(), what, value, range }),
+        None => Ok(()),
+    }
+}
+
+impl FibreData {
+    fn new(
+        muscle: usize,
+        number: usize,
+        definition: &MuscleDef,
+        fibre: &Fibre,
+        profiles: &Arc<Profiles>,
+        bind: &[Rigid],
+        bones: &[Obstacle],
+    ) -> Result<Self, BuildError> {
+        let ends = [fibre.controls[0].frame, fibre.controls[fibre.controls.len() - 1].frame];
+        let broad = broad_direction(definition, fibre, bind, bones);
+        let axis = Axis::new(&fibre.points, [broad; 2], 0.0)
+            .ok_or_else(|| BuildError::NoLength(definition.title()))?;
+        let length = axis.length();
+        let width = f64::from(definition.width) / (definition.fibres.max(1) as f64).sqrt();
+        if width > 0.5 * length {
+            return Err(BuildError::TooWide { title: definition.title(), width: definition.width, length });
+        }
+        let still = activation::Stretch { ratio: 1.0, angle: 0.0 };
+        let base = activation::activation(&definition.activation, still);
+        let volume = PI * width * width * length;
+        let bind_width = width_for_volume(&axis, profiles, base, volume, length) * f64::from(definition.gain);
+        let rest =
+            ImplicitMuscle::new(axis, profiles.clone(), base, f64::from(definition.eccentricity), bind_width);
+        let turn = bind[ends[0]].rotation.conjugate() * bind[ends[1]].rotation;
+        Ok(Self {
+            muscle,
+            number,
+            profiles: profiles.clone(),
+            ends,
+            broad: [bind[ends[0]].vector_back(broad), bind[ends[1]].vector_back(broad)],
+            bind_turn: turn,
+            length,
+            volume,
+            rest,
+        })
+    }
+}
+
+/// The section's long direction at bind, in the world.
+fn broad_direction(definition: &MuscleDef, fibre: &Fibre, bind: &[Rigid], bones: &[Obstacle]) -> DVec3 {
+    let origin = &bind[fibre.controls[0].frame];
+    if let Some(given) = definition.broad {
+        return origin.vector(given.as_dvec3());
+    }
+    let [first, .., last] = &definition.origin.0[..] else {
+        let middle = fibre.points[fibre.points.len() / 2];
+        let along = fibre.points[fibre.points.len() - 1] - fibre.points[0];
+        let nearest = bones
+            .iter()
+            .map(|bone| {
+                let frame = &bind[bone.frame];
+                let (distance, out) = bone.free_distance(frame.point_back(middle));
+                (distance, frame.vector(out))
+            })
+            .min_by(|a, b| a.0.total_cmp(&b.0));
+        return nearest.map_or(along.any_orthogonal_vector(), |(_, out)| along.cross(out));
+    };
+    origin.vector((last.at - first.at).as_dvec3())
+}
+
+fn strand(definition: &MuscleDef, fibre: Fibre, data: &FibreData) -> StrandSpec {
+    let count = fibre.points.len();
+    let share = |i: usize| i as f64 / (count - 1) as f64;
+    let (tone, tendon) = (f64::from(definition.tone), f64::from(definition.tendon));
+    let fibres = definition.fibres.max(1) as f64;
+    let (tone, stiffness) =
+        (tone / fibres, (f64::from(definition.stiffness) / fibres).max(1.2 * tone / fibres));
+    let mass = MUSCLE_DENSITY * data.volume;
+    let squares: Vec<f64> = (0..count).map(|i| data.rest.thickness(share(i)).powi(2)).collect();
+    let total: f64 = squares.iter().sum();
+    let links = (0..count - 1)
+        .map(|k| {
+            let length = fibre.points[k].distance(fibre.points[k + 1]);
+            let middle = 0.5 * (share(k) + share(k + 1));
+            let ends = [k, k + 1];
+            if middle < tendon || middle > 1.0 - tendon {
+                // At bind under the same tension as the body.
+                let rest = length * (1.0 - tone / stiffness);
+                Distance {
+                    ends,
+                    rest,
+                    compliance: length / stiffness,
+                    resists: Resists::Stretch,
+                    pulled: false,
+                }
+            } else {
+                let compliance = (1.0 - TONE_REST) * length / tone;
+                Distance { ends, rest: TONE_REST * length, compliance, resists: Resists::Both, pulled: true }
+            }
+        })
+        .collect();
+    StrandSpec {
+        mass: squares.iter().map(|s| (mass * s / total).max(0.01 * mass)).collect(),
+        radius: data.radii(&data.rest, count),
+        controls: fibre.controls,
+        weights: fibre.weights,
+        pinned: vec![0, count - 1],
+        ties: fibre.via.iter().map(|&particle| Tie { particle, compliance: 1.0 / VIA_STIFFNESS }).collect(),
+        links,
+        damping: f64::from(definition.damping),
+        friction: f64::from(definition.friction).max(0.0),
+        avoids_obstacles: definition.collide.bones,
+        avoids_strands: definition.collide.muscles,
+        inside_of: Vec::new(),
+        position: fibre.points,
+    }
+}
+
+fn pad(
+    index: usize,
+    fat: &FatDef,
+    skeleton: &Skeleton,
+    bind: &[Rigid],
+) -> Result<(FatData, StrandSpec), BuildError> {
+    let title = || fat.title();
+    let joint = skeleton
+        .find(&fat.bone)
+        .ok_or_else(|| BuildError::NoSuchBone { title: title(), bone: fat.bone.clone() })?;
+    let ranges: [(&'static str, f64, bool, &'static str); 4] = [
+        (
+            "radii",
+            fat.radii.min_element().into(),
+            fat.radii.min_element() > 0.0 && fat.radii.is_finite(),
+            "metres, above 0",
+        ),
+        ("at", fat.at.max_element().into(), fat.at.is_finite(), "finite metres"),
+        ("stiffness", fat.stiffness.into(), fat.stiffness > 0.0 && fat.stiffness < 1e7, "above 0"),
+        ("damping", fat.damping.into(), fat.damping >= 0.0 && fat.damping < 1e4, "1/s, 0 or more"),
+    ];
+    if let Some((what, value, _, range)) = ranges.into_iter().find(|(_, _, good, _)| !good) {
+        return Err(BuildError::Range { title: title(), what, value, range });
+    }
+    let axes = fat.axes.map_or(DQuat::IDENTITY, |[x, y]| {
+        let x = x.as_dvec3().normalize_or(DVec3::X);
+        let y = (y.as_dvec3() - y.as_dvec3().dot(x) * x)
+            .try_normalize()
+            .unwrap_or_else(|| x.any_orthonormal_vector());
+        DQuat::from_mat3(&DMat3::from_cols(x, y, x.cross(y)))
+    });
+    let radii = fat.radii.as_dvec3();
+    let data = FatData { pad: index, joint, joint_from_pad: axes, radii };
+    let mass = FAT_DENSITY * 4.0 / 3.0 * PI * radii.x * radii.y * radii.z;
+    let at = fat.at.as_dvec3();
+    let spec = StrandSpec {
+        position: vec![bind[joint].point(at)],
+        mass: vec![mass],
+        controls: vec![Anchor { frame: joint, at }],
+        weights: vec![1.0],
+        ties: vec![Tie { particle: 0, compliance: 1.0 / (f64::from(fat.stiffness) * mass) }],
+        radius: vec![0.0],
+        damping: f64::from(fat.damping),
+        ..StrandSpec::default()
+    };
+    Ok((data, spec))
+}
+
+impl FibreData {
+    /// Radius of each particle for contacts: the section's short half axis, because flat muscles lie flat on
+    /// what they touch.
+    pub(super) fn radii(&self, muscle: &ImplicitMuscle, count: usize) -> Vec<f64> {
+        let short = Section::short(&muscle.section());
+        (0..count).map(|i| short * muscle.thickness(i as f64 / (count - 1) as f64)).collect()
+    }
+}

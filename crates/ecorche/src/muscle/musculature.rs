@@ -1,0 +1,363 @@
+//! Muscles and fat of a character, ready to move.
+
+use super::activation::{Stretch, activation, on_curve};
+use super::definition::{BodyDef, Parameter};
+use super::fat::FatPad;
+use super::implicit::{ImplicitMuscle, width_for_volume};
+use super::profile::Profiles;
+use super::{Axis, Section};
+use crate::dynamics::{self, Drive, Report, Rigid, System};
+use glam::{Affine3A, DQuat, DVec3};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// What is known of a fibre beside its strand.
+#[derive(Clone, Debug)]
+pub(super) struct FibreData {
+    /// Index of its definition.
+    pub muscle: usize,
+    /// Which fibre of it.
+    pub number: usize,
+    pub profiles: Arc<Profiles>,
+    /// Joints of origin and insertion.
+    pub ends: [usize; 2],
+    /// Broad direction in the coordinates of both.
+    pub broad: [DVec3; 2],
+    /// Insertion's rotation seen from the origin at bind.
+    pub bind_turn: DQuat,
+    /// Metres, at bind.
+    pub length: f64,
+    /// Cubic metres.
+    pub volume: f64,
+    /// The muscle at bind.
+    pub rest: ImplicitMuscle,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct FatData {
+    pub pad: usize,
+    pub joint: usize,
+    pub joint_from_pad: DQuat,
+    pub radii: DVec3,
+}
+
+/// Muscles and fat of a character. Made by [`Musculature::new`]; does not change while they move.
+#[derive(Clone, Debug)]
+pub struct Musculature {
+    pub(super) definition: BodyDef,
+    pub(super) system: System,
+    /// One per strand, muscle by muscle.
+    pub(super) fibres: Vec<FibreData>,
+    /// One per strand after the fibres'.
+    pub(super) fat: Vec<FatData>,
+}
+
+/// Whether muscles have inertia.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Motion {
+    /// They swing, and what they do depends on what was before.
+    #[default]
+    Dynamic,
+    /// They follow the pose at once, out of bones.
+    Kinematic,
+}
+
+/// How a step is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// With or without inertia.
+    pub motion: Motion,
+    /// How time is cut.
+    pub dynamics: dynamics::Settings,
+}
+
+/// Keyed values of one muscle at one time; the definition's or the pose's where absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Controls {
+    /// In `[0, 1]`.
+    pub activation: Option<f32>,
+    /// Artist's factor on the width.
+    pub gain: Option<f32>,
+    /// Of the section.
+    pub eccentricity: Option<f32>,
+    /// Factor on tone, strength and stiffness.
+    pub stiffness: Option<f32>,
+}
+
+/// What shapes a fibre beside its axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Tension {
+    activation: f64,
+    gain: f64,
+    eccentricity: f64,
+    pull: f64,
+    stiffness: f64,
+    twist: f64,
+}
+
+/// Everything that changes; a clone is a save.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    particles: dynamics::State,
+    fibres: Vec<Tension>,
+}
+
+/// Scratch; can be dropped between steps.
+#[derive(Clone, Debug, Default)]
+pub struct Workspace {
+    dynamics: dynamics::Workspace,
+    drives: Vec<Drive>,
+}
+
+/// A fibre in one moment.
+#[derive(Clone, Debug)]
+pub struct PosedMuscle {
+    /// Index of its definition.
+    pub muscle: usize,
+    /// Which fibre of it.
+    pub fibre: usize,
+    /// Its field, axis, width and activation.
+    pub field: Arc<ImplicitMuscle>,
+    /// Mean tension along it, newtons.
+    pub tension: f64,
+}
+
+/// A fat pad in one moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PosedFat {
+    /// Index of its definition.
+    pub pad: usize,
+    /// Its field.
+    pub field: FatPad,
+}
+
+/// Muscles and fat in one moment.
+#[derive(Clone, Debug, Default)]
+pub struct Flesh {
+    /// Fibres, muscle by muscle.
+    pub muscles: Vec<PosedMuscle>,
+    /// Fat pads.
+    pub fat: Vec<PosedFat>,
+}
+
+impl Musculature {
+    /// What it was made from.
+    pub fn definition(&self) -> &BodyDef {
+        &self.definition
+    }
+
+    /// The particles, frames and obstacles.
+    pub fn system(&self) -> &System {
+        &self.system
+    }
+
+    /// Every muscle's keyed values at a time of a clip, in the order of the definition.
+    pub fn controls(&self, clip: &str, time: f32) -> Vec<Controls> {
+        let mut controls = vec![Controls::default(); self.definition.muscle.len()];
+        for keys in self.definition.keys.iter().filter(|k| k.clip == clip && !k.values.is_empty()) {
+            let of = |m: &super::definition::MuscleDef| m.name == keys.muscle && m.side == keys.side;
+            if let Some(index) = self.definition.muscle.iter().position(of) {
+                let value = Some(on_curve(&keys.values, time));
+                match keys.parameter {
+                    Parameter::Activation => controls[index].activation = value,
+                    Parameter::Gain => controls[index].gain = value,
+                    Parameter::Eccentricity => controls[index].eccentricity = value,
+                    Parameter::Stiffness => controls[index].stiffness = value,
+                }
+            }
+        }
+        controls
+    }
+
+    /// The state at rest in a pose (world-from-joint of every joint): where an animation starts.
+    pub fn at_rest(&self, world_from_joint: &[Affine3A]) -> State {
+        let frames: Vec<Rigid> = world_from_joint.iter().map(|&w| Rigid::from_affine(w)).collect();
+        let mut state = State {
+            particles: self.system.at_rest(&frames),
+            fibres: vec![Tension::default(); self.fibres.len()],
+        };
+        let mut drives = Vec::new();
+        self.drive(&mut state, &frames, &[], Motion::Kinematic, &mut drives);
+        self.system.settle(&mut state.particles, &frames, &drives);
+        self.turn_sections(&mut state);
+        state
+    }
+
+    /// Moves muscles and fat to the next pose, `dt` seconds later. `controls`: one per muscle, or none.
+    ///
+    /// # Panics
+    /// If pose or state are not this musculature's.
+    pub fn step(
+        &self,
+        state: &mut State,
+        world_from_joint: &[Affine3A],
+        controls: &[Controls],
+        dt: f32,
+        settings: &Settings,
+        workspace: &mut Workspace,
+    ) -> Report {
+        let frames: Vec<Rigid> = world_from_joint.iter().map(|&w| Rigid::from_affine(w)).collect();
+        if !frames.iter().all(Rigid::is_finite) {
+            return Report::default();
+        }
+        self.drive(state, &frames, controls, settings.motion, &mut workspace.drives);
+        let report = match settings.motion {
+            Motion::Dynamic => self.system.step(
+                &mut state.particles,
+                &frames,
+                &workspace.drives,
+                f64::from(dt),
+                &settings.dynamics,
+                &mut workspace.dynamics,
+            ),
+            Motion::Kinematic => self.system.settle(&mut state.particles, &frames, &workspace.drives),
+        };
+        self.turn_sections(state);
+        report
+    }
+
+    /// Activations and radii for a pose.
+    fn drive(
+        &self,
+        state: &mut State,
+        frames: &[Rigid],
+        controls: &[Controls],
+        motion: Motion,
+        drives: &mut Vec<Drive>,
+    ) {
+        drives.clear();
+        let mut carried = Vec::new();
+        for (index, fibre) in self.fibres.iter().enumerate() {
+            let definition = &self.definition.muscle[fibre.muscle];
+            let keyed = controls.get(fibre.muscle).copied().unwrap_or_default();
+            let strand = &self.system.strands()[index];
+            carried.resize(strand.len(), DVec3::ZERO);
+            strand.carry(frames, &mut carried);
+            let turn = frames[fibre.ends[0]].rotation.conjugate() * frames[fibre.ends[1]].rotation;
+            let stretch = Stretch {
+                ratio: length(&carried) / fibre.length,
+                angle: turn.angle_between(fibre.bind_turn),
+            };
+            let tension = &mut state.fibres[index];
+            let own = activation(&definition.activation, stretch);
+            tension.activation = keyed.activation.map_or(own, |a| f64::from(a.clamp(0.0, 1.0)));
+            tension.gain = f64::from(keyed.gain.unwrap_or(definition.gain)).max(0.0);
+            tension.eccentricity = f64::from(keyed.eccentricity.unwrap_or(definition.eccentricity));
+            tension.stiffness = f64::from(keyed.stiffness.unwrap_or(1.0)).clamp(1e-3, 1e3);
+            tension.pull = 1.0 + f64::from(definition.strength / definition.tone) * tension.activation;
+            let points = match motion {
+                Motion::Dynamic => &state.particles.strands[index].position,
+                Motion::Kinematic => &carried,
+            };
+            let long = length(points).clamp(0.3 * fibre.length, 3.0 * fibre.length);
+            let width = (fibre.volume / (std::f64::consts::PI * long)).sqrt() * tension.gain;
+            let short = Section::new(tension.eccentricity).short();
+            let blend = fibre.profiles.at(tension.activation);
+            let share = |i: usize| i as f64 / (carried.len() - 1) as f64;
+            drives.push(Drive {
+                radius: (0..carried.len()).map(|i| width * short * blend.value(share(i)).0).collect(),
+                pull: tension.pull,
+                stiffness: tension.stiffness,
+            });
+        }
+        drives.extend(self.fat.iter().map(|_| Drive { radius: vec![0.0], pull: 1.0, stiffness: 1.0 }));
+    }
+
+    /// Keeps the twist of every axis, so that sections do not flip.
+    fn turn_sections(&self, state: &mut State) {
+        for index in 0..self.fibres.len() {
+            if let Some(axis) = self.axis(state, index) {
+                state.fibres[index].twist = axis.twist();
+            }
+        }
+    }
+
+    fn axis(&self, state: &State, index: usize) -> Option<Axis> {
+        let fibre = &self.fibres[index];
+        let frames = &state.particles.frames;
+        let broad = [0, 1].map(|end| frames[fibre.ends[end]].vector(fibre.broad[end]));
+        Axis::new(&state.particles.strands[index].position, broad, state.fibres[index].twist)
+    }
+
+    /// The fields of a state.
+    pub fn pose(&self, state: &State) -> Flesh {
+        let muscles = (0..self.fibres.len())
+            .into_par_iter()
+            .map(|index| {
+                let (fibre, tension) = (&self.fibres[index], &state.fibres[index]);
+                let position = &state.particles.strands[index].position;
+                let field = match self.axis(state, index) {
+                    Some(axis) => {
+                        let width = width_for_volume(
+                            &axis,
+                            &fibre.profiles,
+                            tension.activation,
+                            fibre.volume,
+                            fibre.length,
+                        );
+                        ImplicitMuscle::new(
+                            axis,
+                            fibre.profiles.clone(),
+                            tension.activation,
+                            tension.eccentricity,
+                            width * tension.gain,
+                        )
+                    }
+                    // All points in one place: nothing to see, and the rest shape does no harm.
+                    None => fibre.rest.clone(),
+                };
+                let links = &self.system.strands()[index].spec().links;
+                let sum: f64 = links
+                    .iter()
+                    .map(|l| {
+                        l.tension(position, tension.stiffness * if l.pulled { tension.pull } else { 1.0 })
+                    })
+                    .sum();
+                PosedMuscle {
+                    muscle: fibre.muscle,
+                    fibre: fibre.number,
+                    field: Arc::new(field),
+                    tension: sum / links.len().max(1) as f64,
+                }
+            })
+            .collect();
+        let fat = self
+            .fat
+            .iter()
+            .enumerate()
+            .map(|(k, data)| {
+                let frame = &state.particles.frames[data.joint];
+                let world_from_pad = Rigid {
+                    rotation: frame.rotation * data.joint_from_pad,
+                    translation: state.particles.strands[self.fibres.len() + k].position[0],
+                };
+                PosedFat { pad: data.pad, field: FatPad { world_from_pad, radii: data.radii } }
+            })
+            .collect();
+        Flesh { muscles, fat }
+    }
+
+    /// The fields at bind.
+    pub fn at_bind(&self) -> Flesh {
+        let particles = self.system.at_rest(self.system.bind());
+        let mut state = State { particles, fibres: vec![Tension::default(); self.fibres.len()] };
+        let frames = self.system.bind().to_vec();
+        self.drive(&mut state, &frames, &[], Motion::Kinematic, &mut Vec::new());
+        self.turn_sections(&mut state);
+        self.pose(&state)
+    }
+}
+
+impl State {
+    /// Where the particles are and how fast.
+    pub fn particles(&self) -> &dynamics::State {
+        &self.particles
+    }
+}
+
+fn length(points: &[DVec3]) -> f64 {
+    points.windows(2).map(|p| p[0].distance(p[1])).sum()
+}
+
+#[cfg(test)]
+mod tests;
