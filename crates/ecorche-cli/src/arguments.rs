@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 use ecorche::deform::{Method, Settings, Tracking};
+use ecorche::field::section::{Axis, UnknownAxis};
 use ecorche::output::raster::View;
 use ecorche::sampling::Sampling;
 use std::ops::RangeInclusive;
@@ -55,6 +56,8 @@ pub enum Command {
     Measure(Measure),
     /// List the built-in characters
     Samples(Samples),
+    /// Show the fields under the skin
+    Field(FieldArguments),
     /// Draw how an operator joins two fields
     Operator(OperatorArguments),
     /// Join pieces of a bake made with --frames
@@ -387,6 +390,76 @@ pub struct Samples {
     pub pictures: Option<PathBuf>,
 }
 
+/// Show the fields under the skin.
+///
+/// The implicit method cuts the skin into parts and fits a field to each: 0.5 on the surface, above inside. Drawn is
+/// the surface of the composed field under the skin; with --samples what the fields were fitted to; with --slice a
+/// section with isolines, the surface bold, and the gradient. An OUT that ends in .obj receives the surface as a mesh.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  ecorche field hero.glb -o field.png
+  ecorche field hero.glb -o samples.png --samples
+  ecorche field hero.glb -o thigh.obj --bone LeftUpLeg
+  ecorche field hero.glb -o knee.png --clip squat --frame 24 --slice x=LeftLeg
+  ecorche field hero.glb -o squat.png --clip squat --slice z=0.1 --animate")]
+pub struct FieldArguments {
+    /// The character.
+    #[command(flatten)]
+    pub rig: Rig,
+    /// PNG or OBJ to write
+    #[arg(long, short, value_name = "OUT")]
+    pub output: PathBuf,
+    /// Which moments.
+    #[command(flatten)]
+    pub sampling: SamplingArguments,
+    /// One frame, counted from 0 at the clip's start
+    #[arg(long, value_name = "N", conflicts_with = "frames")]
+    pub frame: Option<usize>,
+    /// The field of one bone, by its joint, instead of the composed one
+    #[arg(long, value_name = "JOINT")]
+    pub bone: Option<String>,
+    /// Draw the samples the fields go through, with normals; those that close parts are dark
+    #[arg(long, conflicts_with = "slice")]
+    pub samples: bool,
+    /// Draw a section across x, y or z: through the middle, at metres (z=0.1) or through a joint (x=LeftLeg)
+    #[arg(long, value_name = "AXIS[=AT]", value_parser = parse_slice)]
+    pub slice: Option<Slice>,
+    /// Value of the surface, from 0 to 1
+    #[arg(long, value_name = "VALUE", default_value_t = 0.5)]
+    pub level: f32,
+    /// Cells along the longest side of the surface
+    #[arg(long, value_name = "N", default_value_t = 160, value_parser = clap::value_parser!(u16).range(8..=1024))]
+    pub cells: u16,
+    /// How the fields are joined; contact by default
+    #[arg(long, value_name = "NAME")]
+    pub operator: Option<String>,
+    /// From where to look: front, side, back, 3/4 or auto
+    #[arg(long, default_value = "auto", value_name = "VIEW")]
+    pub view: View,
+    /// Pixels of each panel; 900x900, less on a contact sheet
+    #[arg(long, value_name = "WxH", value_parser = parse_size)]
+    pub size: Option<(usize, usize)>,
+    /// Most frames on a contact sheet, spread evenly over the range
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub panels: u16,
+    /// An animated PNG instead of a contact sheet
+    #[arg(long)]
+    pub animate: bool,
+    /// Disk cache.
+    #[command(flatten)]
+    pub cache: CacheArguments,
+}
+
+/// A section: its axis, and metres or a joint it goes through.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slice {
+    /// Across what.
+    pub axis: Axis,
+    /// As written after `=`.
+    pub through: Option<String>,
+}
+
 /// Draw how an operator joins two fields.
 ///
 /// A square for each opening shows the joined value over the two fields, with isolines; the surface, 0.5, is
@@ -501,6 +574,15 @@ fn parse_frames(text: &str) -> Result<RangeInclusive<usize>, String> {
     Ok(first..=last)
 }
 
+/// `x`, `y=0.1` or `z=LeftLeg`.
+fn parse_slice(text: &str) -> Result<Slice, String> {
+    let (axis, through) = match text.split_once('=') {
+        Some((axis, through)) => (axis, Some(through.to_owned())),
+        None => (text, None),
+    };
+    Ok(Slice { axis: axis.parse().map_err(|e: UnknownAxis| e.to_string())?, through })
+}
+
 /// `900x600`.
 fn parse_size(text: &str) -> Result<(usize, usize), String> {
     let number = |part: &str| part.trim().parse::<usize>().ok().filter(|n| (16..=8192).contains(n));
@@ -525,5 +607,12 @@ mod tests {
         assert_eq!(parse_frames("5"), Ok(5..=5));
         assert!(parse_frames("7-3").is_err());
         assert!(parse_frames("-3").is_err());
+    }
+
+    #[test]
+    fn slices_read_as_written() {
+        assert_eq!(parse_slice("x"), Ok(Slice { axis: Axis::X, through: None }));
+        assert_eq!(parse_slice("z=0.1"), Ok(Slice { axis: Axis::Z, through: Some("0.1".into()) }));
+        assert!(parse_slice("w=1").unwrap_err().contains("x, y or z"));
     }
 }

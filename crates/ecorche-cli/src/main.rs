@@ -40,6 +40,7 @@ fn main() -> ExitCode {
         Command::Render(arguments) => commands::render::run(arguments, &console),
         Command::Measure(arguments) => commands::measure::run(arguments, &console),
         Command::Samples(arguments) => commands::samples::run(arguments, &console),
+        Command::Field(arguments) => commands::field::run(arguments, &console),
         Command::Operator(arguments) => commands::operator::run(arguments),
         Command::Join(arguments) => commands::join::run(arguments, &console),
         Command::Tissue(arguments) => commands::tissue::run(arguments, &console),

@@ -104,7 +104,7 @@ fn all_clips_go_to_files_named_after_them() {
 fn mistakes_get_exit_code_two_and_a_message_that_helps() {
     let folder = folder();
     std::fs::write(folder.path().join("broken.glb"), b"glTF but not really").unwrap();
-    let cases: [(&[&str], &str); 12] = [
+    let cases: [(&[&str], &str); 15] = [
         (&["info", "missing.glb"], "missing.glb"),
         (&["info", "notes.txt"], ".glb"),
         (&["info", "broken.glb"], "broken.glb"),
@@ -120,6 +120,9 @@ fn mistakes_get_exit_code_two_and_a_message_that_helps() {
             &["render", "sample:cylinder", "-o", "out.png", "--method", "dqs", "--show", "contact"],
             "--method implicit",
         ),
+        (&["field", "sample:cylinder", "-o", "out.jpg"], ".png or .obj"),
+        (&["field", "sample:cylinder", "-o", "out.png", "--bone", "tail"], "has no field"),
+        (&["field", "sample:cylinder", "-o", "out.png", "--slice", "z=tail"], "--joints"),
     ];
     for (arguments, remedy) in cases {
         let output = ecorche(arguments, folder.path());
@@ -129,7 +132,9 @@ fn mistakes_get_exit_code_two_and_a_message_that_helps() {
         assert!(message.contains(remedy), "{arguments:?}: {message}");
         assert!(!message.contains("panicked"), "{message}");
     }
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "something was left behind");
+    let left = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    let left: Vec<_> = left.filter(|name| name != "cache").collect();
+    assert_eq!(left, ["broken.glb"], "something was left behind");
 }
 
 #[test]
@@ -188,6 +193,24 @@ fn demo_leaves_caches_pictures_and_measurements_in_one_folder() {
     {
         assert!(folder.path().join("demo").join(file).exists(), "{file}");
     }
+}
+
+#[test]
+fn fields_are_drawn_and_written_as_a_mesh() {
+    let folder = folder();
+    for arguments in [
+        "field sample:cylinder -o out.png --size 80x80 --cells 24",
+        "field sample:cylinder -o samples.png --samples --size 80x80",
+        "field sample:cylinder -o slice.png --clip bend --frames 0-20 --panels 2 --slice z --size 80x80",
+        "field sample:cylinder -o field.obj --cells 24 --operator union",
+    ] {
+        let output = ecorche(&arguments.split_whitespace().collect::<Vec<_>>(), folder.path());
+        assert_eq!(output.status.code(), Some(0), "{arguments}: {}", text(&output.stderr));
+        let written = text(&output.stdout).lines().next().unwrap().to_owned();
+        assert!(folder.path().join(&written).exists(), "{written}");
+    }
+    let mesh = std::fs::read_to_string(folder.path().join("field.obj")).unwrap();
+    assert!(mesh.lines().any(|l| l.starts_with("f ")));
 }
 
 #[test]

@@ -1,5 +1,9 @@
 //! Pictures of a character: one camera for all frames and methods shown together.
 
+mod fields;
+
+pub use fields::{FieldError, FieldLook, Show, Through, draw_fields, field_surface, part_of_joint};
+
 use crate::character::{Character, Pose};
 use crate::deform::{Body, State, Workspace};
 use crate::frame::Frame;

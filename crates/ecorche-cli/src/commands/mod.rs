@@ -3,6 +3,7 @@
 pub mod bake;
 pub mod completions;
 pub mod demo;
+pub mod field;
 pub mod info;
 pub mod init;
 pub mod join;

@@ -1,20 +1,24 @@
 //! The implicit method: the welded surface through tracking and back.
 
 use super::papers::{self, Papers};
-use super::{Settings, State, Tracking, morph_weights};
+use super::{Settings, State, Tracking, field, morph_weights};
 use crate::cache::Cache;
 use crate::character::{Character, Pose};
+use crate::field::tree::Tree;
 use crate::frame::TrackingReport;
 use crate::parts::{FOLLOWS, Parts};
 use crate::skinning::Surface;
 use crate::tracking::{VertexReport, robust};
 use glam::{Affine3A, Vec3, Vec3A};
+use std::sync::Arc;
 
 /// What tracking needs of a character.
 #[derive(Debug)]
 pub(super) struct Implicit {
     pub surface: Surface,
     pub parts: Parts,
+    /// How the parts' fields are joined.
+    pub tree: Arc<Tree>,
     scheme: Scheme,
 }
 
@@ -99,7 +103,7 @@ impl Implicit {
             }
             _ => Scheme::Papers(Box::new(Papers::new(character, &surface, &parts, settings))),
         };
-        Self { surface, parts, scheme }
+        Self { tree: field::tree(&parts, settings), surface, parts, scheme }
     }
 
     /// The surface in bind space, morphs blended in.
@@ -138,6 +142,7 @@ impl Implicit {
                     character,
                     surface: &self.surface,
                     parts: &self.parts,
+                    tree: &self.tree,
                     world_from_joint,
                     posed_from_bind: &w.posed_from_bind,
                     rest: &w.rest,

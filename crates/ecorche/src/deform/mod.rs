@@ -9,12 +9,14 @@
 //!
 //! Meshes that hang on a joint without a skin move with it whatever the method.
 
+mod field;
 mod implicit;
 mod papers;
 mod settings;
 #[cfg(test)]
 mod tests;
 
+pub use field::BodyField;
 pub use implicit::{Quantities, VertexState};
 pub use settings::{Method, Settings, Tracking, UnknownName};
 

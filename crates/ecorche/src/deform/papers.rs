@@ -3,12 +3,13 @@
 //! The 2014 scheme carries positions on from pose to pose. Here it always comes from bind: the joints' local
 //! transforms are blended in even steps, so that a frame depends on its pose alone.
 
+use super::field::{self, BodyField, sound};
 use super::implicit::{Quantities, has_part};
 use super::{Settings, Tracking};
 use crate::character::Character;
+use crate::field::Field;
 use crate::field::operator::controller;
-use crate::field::tree::{PosedTree, Rule, Tree};
-use crate::field::{Composition, Field, Grid, Posed};
+use crate::field::tree::Tree;
 use crate::geom::Adjacency;
 use crate::math::Transform;
 use crate::parts::{FOLLOWS, Parts};
@@ -30,7 +31,6 @@ const VERTICES_PER_TASK: usize = 128;
 
 #[derive(Debug)]
 pub(super) struct Papers {
-    tree: Arc<Tree>,
     skinner: Skinner,
     scheme: Scheme,
     /// Of each vertex: its part (0 for those that follow) and the limb's radius.
@@ -60,27 +60,15 @@ pub(super) struct Scene<'a> {
     pub character: &'a Character,
     pub surface: &'a Surface,
     pub parts: &'a Parts,
+    pub tree: &'a Arc<Tree>,
     pub world_from_joint: &'a [Affine3A],
     pub posed_from_bind: &'a [Affine3A],
     /// Bind space, morphs blended in.
     pub rest: &'a [Vec3],
 }
 
-type BodyField<'a> = PosedTree<Posed<&'a Grid>>;
-
 impl Papers {
     pub fn new(character: &Character, surface: &Surface, parts: &Parts, settings: &Settings) -> Self {
-        let default = if settings.tracking == Tracking::Scheme2012 { "blend" } else { "contact" };
-        let composition =
-            settings.composition.clone().or_else(|| Composition::by_name(default)).expect("a known operator");
-        let parents: Vec<Option<u32>> = parts.parts.iter().map(|p| p.parent).collect();
-        let part_of_joint = |joint: usize| parts.parts.iter().position(|p| p.joint as usize == joint);
-        let special = settings
-            .joint_compositions
-            .iter()
-            .filter_map(|(joint, composition)| Some((part_of_joint(*joint)? as u32, composition.clone())));
-        let tree = Tree::new(Rule::Contact, &parents, composition, special.collect())
-            .expect("parts hang on the skeleton, which has no loops");
         let adjacency = Adjacency::new(&surface.mesh);
         let scheme = if settings.tracking == Tracking::Scheme2012 {
             Scheme::Of2012(scheme_2012::Tracker::new(&surface.mesh, &adjacency, settings.scheme_2012))
@@ -90,18 +78,12 @@ impl Papers {
         let part = parts.part_of_vertex.iter().map(|&p| if p == FOLLOWS { 0 } else { p }).collect::<Vec<_>>();
         let radius = |&p: &u32| parts.parts.get(p as usize).map_or(1.0, |p| p.inner_radius);
         Self {
-            tree: tree.into(),
             skinner: Skinner::of_surface(surface),
             scheme,
             limb_radius: part.iter().map(radius).collect(),
             part,
             bind: local_at_bind(character, surface),
         }
-    }
-
-    fn field<'a>(&self, parts: &'a Parts, posed_from_bind: &[Affine3A]) -> BodyField<'a> {
-        let posed = |p: &'a crate::parts::Part| Posed::new(&p.field, posed_from_bind[p.joint as usize]);
-        PosedTree::new(self.tree.clone(), parts.parts.iter().map(posed).collect())
     }
 
     pub fn track(&self, scene: &Scene, w: &mut Workspace, quantities: &mut Quantities) {
@@ -115,7 +97,7 @@ impl Papers {
             self.skinner.skin(&posed_from_bind, scene.rest, &mut w.positions, &mut w.skinning);
             return;
         }
-        let at_rest = self.field(scene.parts, &vec![Affine3A::IDENTITY; posed_from_bind.len()]);
+        let at_rest = field::posed(scene.tree, scene.parts, &vec![Affine3A::IDENTITY; posed_from_bind.len()]);
         let iso = |v: usize| if has_part(scene.parts, v) { at_rest.sample(scene.rest[v]).value } else { 0.0 };
         (0..count).into_par_iter().with_min_len(VERTICES_PER_TASK).map(iso).collect_into_vec(&mut w.iso);
         let vertices = Vertices { iso: &w.iso, limb_radius: &self.limb_radius, part: &self.part };
@@ -123,7 +105,7 @@ impl Papers {
         let field = match &self.scheme {
             Scheme::Of2012(tracker) => {
                 self.skinner.skin(&posed_from_bind, scene.rest, positions, &mut w.skinning);
-                let field = self.field(scene.parts, &posed_from_bind);
+                let field = field::posed(scene.tree, scene.parts, &posed_from_bind);
                 tracker.track(&field, &vertices, positions, reports, &mut w.of_2012);
                 field
             }
@@ -241,12 +223,6 @@ impl Motion for FromBind<'_, '_> {
     fn fields(&self) -> &dyn PartFields {
         &self.field
     }
-}
-
-/// A motion that is not finite or cannot be undone is taken for none.
-fn sound(motion: &Affine3A) -> Affine3A {
-    let undone = motion.inverse();
-    if motion.is_finite() && undone.is_finite() { *motion } else { Affine3A::IDENTITY }
 }
 
 /// Local transforms at bind time: known of joints in a skin; others hang on their parent as the file has them.

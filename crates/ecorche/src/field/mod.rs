@@ -41,6 +41,7 @@ pub mod grid;
 pub mod hrbf;
 pub mod operator;
 pub mod posed;
+pub mod section;
 pub mod tree;
 
 pub use falloff::Falloff;

@@ -18,6 +18,7 @@ pub mod picture;
 pub mod plot;
 pub mod point_cache;
 pub mod raster;
+pub mod section_graph;
 pub mod sheet;
 pub mod text;
 pub mod usd;

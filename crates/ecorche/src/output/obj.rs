@@ -5,8 +5,9 @@
 
 use super::file::{ClosedFile, PendingFile};
 use super::{CacheWriter, Shot, WriteError, with_label};
-use crate::character::{Character, Mesh};
+use crate::character::{Character, Mesh, World};
 use crate::frame::{Frame, FrameMesh};
+use crate::geom::TriMesh;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -47,6 +48,34 @@ pub fn write(path: &Path, character: &Character, frame: &Frame) -> Result<PathBu
     let mut file = PendingFile::create(path)?;
     write_meshes(&mut file, character, &frame.meshes)
         .map_err(|source| WriteError::Io { path: path.to_owned(), source })?;
+    file.commit()
+}
+
+/// Writes a plain surface, in metres inside, in the units and axes of `world`.
+pub fn write_surface(
+    path: &Path,
+    name: &str,
+    surface: &TriMesh,
+    world: &World,
+) -> Result<PathBuf, WriteError> {
+    let mut file = PendingFile::create(path)?;
+    let mut write = || -> std::io::Result<()> {
+        writeln!(file, "# ecorche {}\no {}", env!("CARGO_PKG_VERSION"), one_line(name))?;
+        for &p in &surface.positions {
+            let [x, y, z] = world.to_user(p).to_array();
+            writeln!(file, "v {x} {y} {z}")?;
+        }
+        for triangle in &surface.triangles {
+            let [a, b, c] = triangle.map(|v| v + 1);
+            if world.is_mirrored() {
+                writeln!(file, "f {c} {b} {a}")?
+            } else {
+                writeln!(file, "f {a} {b} {c}")?
+            }
+        }
+        Ok(())
+    };
+    write().map_err(|source| WriteError::Io { path: path.to_owned(), source })?;
     file.commit()
 }
 

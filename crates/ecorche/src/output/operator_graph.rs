@@ -2,11 +2,11 @@
 
 use super::legend::Legend;
 use super::plot::{Axis, Plot, Series};
-use super::raster::shapes::isoline;
+use super::raster::shapes::grid_isoline;
 use super::sheet::Sheet;
 use super::{Colour, ColourMap, Picture, draw};
 use crate::field::{Controller, Operator};
-use glam::{Vec2, Vec3};
+use glam::Vec2;
 
 /// Points along each side of the sampled square; fine enough for straight-looking isolines.
 const SAMPLES: usize = 96;
@@ -45,25 +45,14 @@ fn square(operator: &dyn Operator, opening: f64, side: usize) -> Picture {
             picture.cover(x as i32, y as i32, colour.to_bytes(), 1.0);
         }
     }
-    // A flat grid of triangles, whose isolines the renderer knows how to find.
-    let points: Vec<Vec3> = (0..SAMPLES * SAMPLES)
-        .map(|i| Vec3::new(along(i % SAMPLES, SAMPLES) as f32, along(i / SAMPLES, SAMPLES) as f32, 0.0))
+    let values: Vec<f32> = (0..SAMPLES * SAMPLES)
+        .map(|i| (along(i % SAMPLES, SAMPLES), along(i / SAMPLES, SAMPLES)))
+        .map(|(a, b)| operator.compose(a, b, opening).value as f32)
         .collect();
-    let values: Vec<f32> = points
-        .iter()
-        .map(|p| operator.compose(f64::from(p.x), f64::from(p.y), opening).value as f32)
-        .collect();
-    let corner = |x: usize, y: usize| (y * SAMPLES + x) as u32;
-    let triangles: Vec<[u32; 3]> = (0..(SAMPLES - 1) * (SAMPLES - 1))
-        .flat_map(|i| {
-            let (x, y) = (i % (SAMPLES - 1), i / (SAMPLES - 1));
-            let [a, b, c, d] = [corner(x, y), corner(x + 1, y), corner(x + 1, y + 1), corner(x, y + 1)];
-            [[a, b, c], [a, c, d]]
-        })
-        .collect();
-    let on_picture = |p: Vec3| Vec2::new(p.x, 1.0 - p.y) * (side - 1) as f32;
+    let scale = (side - 1) as f32 / (SAMPLES - 1) as f32;
+    let on_picture = |p: Vec2| Vec2::new(p.x, (SAMPLES - 1) as f32 - p.y) * scale;
     for tenth in 1..10 {
-        let lines: Vec<[Vec2; 2]> = isoline(&points, &triangles, &values, tenth as f32 / 10.0)
+        let lines: Vec<[Vec2; 2]> = grid_isoline(SAMPLES, &values, tenth as f32 / 10.0)
             .into_iter()
             .map(|line| line.map(on_picture))
             .collect();

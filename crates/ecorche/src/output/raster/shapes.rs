@@ -1,7 +1,7 @@
 //! Small meshes and lines for drawing things that have none of their own.
 
 use crate::geom::TriMesh;
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 
 /// A ball: an octahedron whose triangles are quartered `levels` times (at most 7) and pushed onto it.
 pub fn ball(middle: Vec3, radius: f32, levels: usize) -> TriMesh {
@@ -85,6 +85,23 @@ pub fn isoline(positions: &[Vec3], triangles: &[[u32; 3]], values: &[f32], level
         }
     }
     segments
+}
+
+/// Pieces of the line where values on a grid, row by row, equal `level`; coordinates count columns and rows.
+pub fn grid_isoline(columns: usize, values: &[f32], level: f32) -> Vec<[Vec2; 2]> {
+    let (columns, rows) = (columns.max(1), values.len() / columns.max(1));
+    let points: Vec<Vec3> =
+        (0..columns * rows).map(|i| Vec3::new((i % columns) as f32, (i / columns) as f32, 0.0)).collect();
+    let corner = |x: usize, y: usize| (y * columns + x) as u32;
+    let cells = (1..rows).flat_map(|y| (1..columns).map(move |x| (x, y)));
+    let triangles: Vec<[u32; 3]> = cells
+        .flat_map(|(x, y)| {
+            let [a, b, c, d] = [corner(x - 1, y - 1), corner(x, y - 1), corner(x, y), corner(x - 1, y)];
+            [[a, b, c], [a, c, d]]
+        })
+        .collect();
+    let lines = isoline(&points, &triangles, values, level);
+    lines.into_iter().map(|line| line.map(|p| p.truncate())).collect()
 }
 
 /// Short lines along the normals at points.

@@ -1,0 +1,135 @@
+//! `ecorche field`: the fields under the skin, as pictures or as a mesh.
+
+use super::render::spread;
+use super::{bind, write_png};
+use crate::arguments::{FieldArguments, Slice};
+use crate::console::Console;
+use crate::{Failure, Outcome, source};
+use ecorche::character::{Character, Pose};
+use ecorche::deform::{Body, Method, Settings};
+use ecorche::field::operator::{Composition, NAMES};
+use ecorche::output::legend::Legend;
+use ecorche::output::sheet::Sheet;
+use ecorche::output::{ColourMap, Picture, file, obj, picture, with_label};
+use ecorche::portrait::{FieldLook, Show, Through, draw_fields, field_surface, part_of_joint};
+use ecorche::sampling::{Plan, Sampling};
+
+/// Draws or writes what was asked for.
+pub fn run(arguments: &FieldArguments, console: &Console) -> Result<Outcome, Failure> {
+    let ending = arguments.output.extension().map(|e| e.to_ascii_lowercase());
+    let as_mesh = match ending.as_ref().and_then(|e| e.to_str()) {
+        Some("obj") => true,
+        Some("png") => false,
+        _ => return Err(format!("{}: give it the ending .png or .obj", arguments.output.display()).into()),
+    };
+    let composition = match &arguments.operator {
+        Some(name) => Some(
+            Composition::by_name(name)
+                .ok_or_else(|| format!("no operator is called \"{name}\"; there are {}", NAMES.join(", ")))?,
+        ),
+        None => None,
+    };
+    let character = source::load_rigged(&arguments.rig, console)?;
+    let still =
+        arguments.sampling.clip.is_none() && arguments.frame.is_none() && arguments.sampling.frames.is_none();
+    let clips = if still {
+        vec![None]
+    } else {
+        source::choose_clips(&character, &arguments.sampling, &arguments.rig.file, console)?
+    };
+    let [clip] = clips.as_slice() else {
+        return Err("--clip all is for bake and measure; show the fields of one clip at a time".into());
+    };
+    let frames = arguments.frame.map(|n| n..=n).or_else(|| arguments.sampling.frames.clone());
+    let plan = Plan::new(*clip, &Sampling { fps: arguments.sampling.fps, frames })?;
+    let every = as_mesh || arguments.animate;
+    let numbers = if every { plan.frames.clone().collect() } else { spread(&plan, arguments.panels.into()) };
+    let show = match (&arguments.slice, arguments.samples) {
+        (Some(slice), _) => Show::Slice(slice.axis, through(slice, &character, &arguments.rig.file)?),
+        (None, true) => Show::Samples,
+        (None, false) => Show::Surface,
+    };
+
+    let cache = source::user_cache(&arguments.cache);
+    let settings = Settings { method: Method::Implicit, composition, ..Settings::default() };
+    let body = bind(&character, settings, cache.as_ref(), console);
+    let part = arguments.bone.as_deref().map(|name| part_of_joint(&body, name)).transpose()?;
+    let (width, height) = arguments.size.unwrap_or(if numbers.len() == 1 { (900, 900) } else { (400, 400) });
+    let look = FieldLook {
+        show,
+        part,
+        level: arguments.level,
+        cells: arguments.cells.into(),
+        view: arguments.view,
+        width,
+        height,
+    };
+    if as_mesh {
+        write_meshes(arguments, &body, &plan, &numbers, &look)?;
+        return Ok(Outcome::Done);
+    }
+    let bar = console.progress("drawing", numbers.len());
+    let pictures = draw_fields(&body, &plan, &numbers, &look, || bar.inc(1))?;
+    bar.finish_and_clear();
+    if arguments.animate {
+        let mut bytes = Vec::new();
+        picture::encode_animation(&pictures, plan.fps, &mut bytes)?;
+        println!("{}", file::write(&arguments.output, &bytes)?.display());
+    } else {
+        write_png(&arguments.output, &on_one_sheet(pictures, &numbers, &plan, &look))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// One OBJ per frame.
+fn write_meshes(
+    arguments: &FieldArguments,
+    body: &Body,
+    plan: &Plan,
+    numbers: &[usize],
+    look: &FieldLook,
+) -> Result<(), Failure> {
+    let character = body.character();
+    let mut pose = Pose::rest(character);
+    for &number in numbers {
+        plan.sample(number, &mut pose);
+        let surface = field_surface(body, &pose, look.part, look.level, look.cells)?;
+        let path = match numbers.len() {
+            1 => arguments.output.clone(),
+            _ => with_label(&arguments.output, &format!("{number:04}")),
+        };
+        let name = arguments.bone.as_deref().unwrap_or("field");
+        println!("{}", obj::write_surface(&path, name, &surface, &character.world)?.display());
+    }
+    Ok(())
+}
+
+fn through(slice: &Slice, character: &Character, file: &str) -> Result<Through, Failure> {
+    let Some(at) = &slice.through else { return Ok(Through::Middle) };
+    if let Ok(metres) = at.parse::<f32>() {
+        return Ok(Through::Offset(metres));
+    }
+    character.skeleton.find(at).map(Through::Joint).ok_or_else(|| {
+        format!("{file}: \"{at}\" is neither metres nor a joint; `ecorche info {file} --joints` lists them")
+            .into()
+    })
+}
+
+/// A single picture of a surface as it is; otherwise frames left to right, and the scale below sections.
+fn on_one_sheet(pictures: Vec<Picture>, numbers: &[usize], plan: &Plan, look: &FieldLook) -> Picture {
+    let slice = matches!(look.show, Show::Slice(..));
+    let single = pictures.len() == 1;
+    if single && !slice {
+        return pictures.into_iter().next().unwrap_or_else(|| Sheet::new(1).compose());
+    }
+    let mut sheet = Sheet::new(pictures.len().min(4));
+    for (number, picture) in numbers.iter().zip(pictures) {
+        let caption = if single || plan.clip.is_none() { String::new() } else { format!("frame {number}") };
+        sheet = sheet.panel(picture, &caption);
+    }
+    if slice {
+        let name = "field: lines every tenth, the surface 0.5 bold; skin dark";
+        sheet = sheet.legend(Legend::new(name, "", [0.0, 1.0], ColourMap::Sequential, &[]));
+    }
+    sheet.compose()
+}

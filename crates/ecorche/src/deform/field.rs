@@ -1,0 +1,48 @@
+//! The field of a whole body in a pose, to be looked at and for the schemes of the papers.
+
+use super::{Body, Settings, Tracking};
+use crate::character::Pose;
+use crate::field::tree::{PosedTree, Rule, Tree};
+use crate::field::{Composition, Grid, Posed};
+use crate::parts::{Part, Parts};
+use glam::Affine3A;
+use std::sync::Arc;
+
+/// The composed field of a body in a pose; its parts are those of [`Body::parts`].
+pub type BodyField<'a> = PosedTree<Posed<&'a Grid>>;
+
+/// How the parts are joined.
+pub(super) fn tree(parts: &Parts, settings: &Settings) -> Arc<Tree> {
+    let default = if settings.tracking == Tracking::Scheme2012 { "blend" } else { "contact" };
+    let composition =
+        settings.composition.clone().or_else(|| Composition::by_name(default)).expect("a known operator");
+    let parents: Vec<Option<u32>> = parts.parts.iter().map(|p| p.parent).collect();
+    let part_of_joint = |joint: usize| parts.parts.iter().position(|p| p.joint as usize == joint);
+    let special = settings
+        .joint_compositions
+        .iter()
+        .filter_map(|(joint, composition)| Some((part_of_joint(*joint)? as u32, composition.clone())));
+    let tree = Tree::new(Rule::Contact, &parents, composition, special.collect());
+    tree.expect("parts hang on the skeleton, which has no loops").into()
+}
+
+/// The parts' fields, moved.
+pub(super) fn posed<'a>(tree: &Arc<Tree>, parts: &'a Parts, posed_from_bind: &[Affine3A]) -> BodyField<'a> {
+    let posed = |p: &'a Part| Posed::new(&p.field, sound(&posed_from_bind[p.joint as usize]));
+    PosedTree::new(tree.clone(), parts.parts.iter().map(posed).collect())
+}
+
+/// A motion that is not finite or cannot be undone is taken for none.
+pub(super) fn sound(motion: &Affine3A) -> Affine3A {
+    if motion.is_finite() && motion.inverse().is_finite() { *motion } else { Affine3A::IDENTITY }
+}
+
+impl Body {
+    /// The composed field in `pose`, as the papers' schemes see it; [`Tracking::Robust`] takes the same parts
+    /// and composes them its own way. `None` unless the method is implicit and there is skin.
+    pub fn field(&self, pose: &Pose) -> Option<BodyField<'_>> {
+        let implicit = self.implicit.as_deref()?;
+        let posed_from_bind = implicit.surface.posed_from_rest(&self.character, pose);
+        Some(posed(&implicit.tree, &implicit.parts, &posed_from_bind))
+    }
+}
