@@ -51,9 +51,15 @@ fn skin(text: &mut String) -> std::fmt::Result {
         ),
         (format!("grid = {}", skin.grid), "cells along the longest side of a part's table"),
         (format!("tracking = \"{}\"", skin.tracking), "how vertices find their place: robust, 2012 or 2014"),
-        (format!("closure = {:?}", skin.closure), "caps at the joints, in distances of the joint to the skin"),
+        (
+            format!("closure = {:?}", skin.closure),
+            "caps at the joints, in distances of the joint to the skin",
+        ),
         (format!("gap = {:?}", skin.gap), "left between parts that touch, in radii of the limb"),
-        (format!("leash = {:?}", skin.leash), "how far free skin may leave its skinned place, in inner radii"),
+        (
+            format!("leash = {:?}", skin.leash),
+            "how far free skin may leave its skinned place, in inner radii",
+        ),
     ];
     writeln!(text, "[skin]")?;
     for (setting, comment) in &lines {

@@ -181,7 +181,8 @@ impl Settings {
         }
         for name in skin.joint.keys() {
             let (operator, controller) = skin.at(name);
-            if let (Some(joint), Some(composition)) = (skeleton.find(name), composition(operator, controller)) {
+            if let (Some(joint), Some(composition)) = (skeleton.find(name), composition(operator, controller))
+            {
                 settings.joint_compositions.push((joint, composition));
             }
         }
