@@ -393,7 +393,7 @@ pub struct Samples {
 /// Show the fields under the skin.
 ///
 /// The implicit method cuts the skin into parts and fits a field to each: 0.5 on the surface, above inside. Drawn is
-/// the surface of the composed field under the skin; with --samples what the fields were fitted to; with --slice a
+/// the surface of the composed field, coloured by part; with --samples what the fields were fitted to; with --slice a
 /// section with isolines, the surface bold, and the gradient. An OUT that ends in .obj receives the surface as a mesh.
 #[derive(Args)]
 #[command(after_long_help = "\

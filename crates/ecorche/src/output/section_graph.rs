@@ -29,11 +29,11 @@ pub fn section_graph(section: &Section, width: usize, height: usize, outlines: &
             .into_iter()
             .map(|line| line.map(|p| Vec2::new(p.x * scale.x, size.y - p.y * scale.y)))
             .collect();
-        draw::strokes(&mut picture, &lines, if tenth == 5 { 3.2 } else { 1.0 }, Colour::WHITE);
+        draw::strokes(&mut picture, &lines, if tenth == 5 { 4.4 } else { 1.0 }, Colour::WHITE);
     }
     let seen = |p: Vec2| Vec2::new(0.5 + 0.5 * p.x, 0.5 - 0.5 * p.y) * size;
     let skin: Vec<[Vec2; 2]> = outlines.iter().map(|line| line.map(seen)).collect();
-    draw::strokes(&mut picture, &skin, 1.6, Colour::hex(draw::INK));
+    draw::strokes(&mut picture, &skin, 1.4, Colour::hex(draw::INK));
     draw::strokes(&mut picture, &arrows(section, scale, size), 1.2, Colour::hex(0xE8A33D));
     picture
 }

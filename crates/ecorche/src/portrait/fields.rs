@@ -14,10 +14,13 @@ use crate::output::{Colour, Picture, colour};
 use crate::sampling::Plan;
 use glam::{Affine3A, Vec2, Vec3};
 
+/// Length of the normals of samples, in inner radii of the part.
+const NEEDLE: f32 = 0.3;
+
 /// What is drawn of the fields.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Show {
-    /// The surface of one value, under the skin seen through.
+    /// The surface of one value: coloured by part, or of one part under the skin seen through.
     Surface,
     /// The samples the fields go through with their normals; closures in another colour.
     Samples,
@@ -182,7 +185,11 @@ impl<'a> Studio<'a> {
             boxes.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((Vec3::ZERO, Vec3::ONE));
         let aspect = look.width as f32 / look.height.max(1) as f32;
         let framing = Framing { view: look.view, aspect, ..Framing::default() };
-        Self { body, look, camera: framing.around((low, high)), low, high }
+        let camera = match look.part {
+            Some(_) => framing.around((low, high)),
+            None => framing.camera(moments.iter().map(|moment| &moment.skin.positions[..])),
+        };
+        Self { body, look, camera, low, high }
     }
 
     fn render(&self, scene: &Scene) -> Picture {
@@ -193,11 +200,16 @@ impl<'a> Studio<'a> {
         let field = shown(&moment.field, self.look.part);
         let surface = iso_surface(field, self.look.level, self.look.cells);
         let mut scene = Scene::default();
-        if !surface.triangles.is_empty() {
-            let colour = Colour::hex(0x6F93B8);
-            scene.surfaces.push(Surface::new(&surface.positions, &surface.triangles).colour(colour));
+        let drawn = Surface::new(&surface.positions, &surface.triangles);
+        if self.look.part.is_some() {
+            scene.surfaces.push(drawn.colour(Colour::hex(0x6F93B8)));
+            scene.surfaces.push(Surface::new(&moment.skin.positions, &moment.skin.triangles).alpha(0.25));
+        } else {
+            let strongest = |&p: &Vec3| moment.field.strongest_other(u32::MAX, p).map_or(0, |(part, _)| part);
+            let colour = |p: &Vec3| colour::categorical(strongest(p) as usize);
+            let colours: Vec<Colour> = surface.positions.iter().map(colour).collect();
+            scene.surfaces.push(drawn.colours(colours));
         }
-        scene.surfaces.push(Surface::new(&moment.skin.positions, &moment.skin.triangles).alpha(0.25));
         self.render(&scene)
     }
 
@@ -208,7 +220,6 @@ impl<'a> Studio<'a> {
             return self.render(&scene);
         };
         let motions = surface.posed_from_rest(self.body.character(), &moment.pose);
-        let length = 0.025 * self.low.distance(self.high);
         for (p, part) in parts.parts.iter().enumerate() {
             if self.look.part.is_some_and(|only| only as usize != p) {
                 continue;
@@ -217,7 +228,7 @@ impl<'a> Studio<'a> {
             let closures = if parts.parts.len() > 1 { Colour::hex(0x2C2A28) } else { colour::categorical(1) };
             for (samples, colour) in [(&part.samples, colour::categorical(p)), (&part.closures, closures)] {
                 let (points, normals) = moved(samples, motion);
-                let segments = needles(&points, &normals, length);
+                let segments = needles(&points, &normals, NEEDLE * part.inner_radius);
                 scene.lines.push(Lines { segments, width: 1.2, colour, alpha: 0.9, lift: 0.0 });
                 scene.dots.push(Dots { points, width: 4.5, colour, alpha: 1.0, lift: 0.0 });
             }
