@@ -133,9 +133,9 @@ pub struct Settings {
     pub joint_compositions: Vec<(usize, Composition)>,
 }
 
-/// Least angle between gradients that oppose each other, radians: 60 degrees. The fields of neighbours overlap at rest,
-/// with gradients up to 50 degrees apart around the shoulder of the arm; the inside of a bent elbow has 90 and more.
-const OPPOSED: f32 = std::f32::consts::FRAC_PI_3;
+/// Least angle between gradients that oppose each other, radians: 85 degrees. The fields of neighbours overlap at rest,
+/// with gradients up to 70 degrees apart around the shoulder of the arm; the inside of a bent elbow has 90 and more.
+const OPPOSED: f32 = 1.484;
 
 impl Default for Settings {
     fn default() -> Self {
