@@ -1,6 +1,8 @@
 //! Every command and option, defined once: parsing, help, manual and completions come from here.
 
+use crate::{Failure, source};
 use clap::{Args, Parser, Subcommand};
+use ecorche::character::Character;
 use ecorche::deform::{Method, Settings, Tracking};
 use ecorche::field::section::{Axis, UnknownAxis};
 use ecorche::output::raster::View;
@@ -223,19 +225,27 @@ impl SamplingArguments {
 /// How the implicit method works.
 #[derive(Args)]
 pub struct ImplicitArguments {
-    /// How the implicit method places vertices: robust (any pose), or the schemes of the papers, 2012 and 2014, to
-    /// compare with
-    #[arg(long, default_value = "robust", value_name = "SCHEME")]
-    pub tracking: Tracking,
+    /// How the implicit method places vertices: robust (any pose; the default), or the schemes of the papers, 2012 and
+    /// 2014, to compare with
+    #[arg(long, value_name = "SCHEME")]
+    pub tracking: Option<Tracking>,
     /// Let each frame start from the one before: faster, but a frame then depends on those before it
     #[arg(long)]
     pub coherent: bool,
+    /// Settings of the skin.
+    #[command(flatten)]
+    pub anatomy: AnatomyArguments,
 }
 
 impl ImplicitArguments {
-    /// As the library takes it.
-    pub fn settings(&self, method: Method) -> Settings {
-        Settings { method, tracking: self.tracking, coherent: self.coherent, ..Settings::default() }
+    /// As the library takes it: what the anatomy file asks for, unless an option says otherwise.
+    pub fn settings(&self, method: Method, character: &Character) -> Result<Settings, Failure> {
+        let settings = match source::load_anatomy(&self.anatomy, character)? {
+            Some(file) => Settings::of_skin(&file.anatomy().skin, &character.skeleton),
+            None => Settings::default(),
+        };
+        let tracking = self.tracking.unwrap_or(settings.tracking);
+        Ok(Settings { method, tracking, coherent: self.coherent, ..settings })
     }
 }
 

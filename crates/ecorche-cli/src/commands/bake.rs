@@ -23,7 +23,8 @@ pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
     let sampling = arguments.sampling.resolve();
     let plans = clips.iter().map(|clip| Plan::new(*clip, &sampling)).collect::<Result<Vec<_>, _>>()?;
     let cache = source::user_cache(&arguments.cache);
-    let body = bind(&character, arguments.implicit.settings(arguments.method), cache.as_ref(), console);
+    let settings = arguments.implicit.settings(arguments.method, &character)?;
+    let body = bind(&character, settings, cache.as_ref(), console);
     // A second interrupt while this one is being honoured is not an error.
     let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
 

@@ -35,8 +35,11 @@ pub fn run(arguments: &Measure, console: &Console) -> Result<Outcome, Failure> {
     let bodies: Vec<Body> = arguments
         .methods
         .iter()
-        .map(|&method| bind(&character, arguments.implicit.settings(method), cache.as_ref(), console))
-        .collect();
+        .map(|&method| {
+            let settings = arguments.implicit.settings(method, &character)?;
+            Ok(bind(&character, settings, cache.as_ref(), console))
+        })
+        .collect::<Result<_, Failure>>()?;
     let measured = measure(&judge, &surface, &bodies, &plans, console)?;
 
     if arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-") {

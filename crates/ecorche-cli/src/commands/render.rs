@@ -38,8 +38,11 @@ pub fn run(arguments: &Render, console: &Console) -> Result<Outcome, Failure> {
     let cache = source::user_cache(&arguments.cache);
     let bodies: Vec<Body> = methods
         .iter()
-        .map(|&method| bind(&character, arguments.implicit.settings(method), cache.as_ref(), console))
-        .collect();
+        .map(|&method| {
+            let settings = arguments.implicit.settings(method, &character)?;
+            Ok(bind(&character, settings, cache.as_ref(), console))
+        })
+        .collect::<Result<_, Failure>>()?;
     let panels = numbers.len() * bodies.len();
     let (width, height) = arguments.size.unwrap_or(if panels == 1 { (900, 900) } else { (320, 400) });
     let focus = arguments

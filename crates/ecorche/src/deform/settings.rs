@@ -163,12 +163,12 @@ impl From<Method> for Settings {
 impl Settings {
     /// The settings an anatomy file's `[skin]` asks for, which must fit the skeleton.
     pub fn of_skin(skin: &SkinDef, skeleton: &Skeleton) -> Self {
-        let mut settings = Self::default();
-        settings.tracking = match skin.tracking {
+        let tracking = match skin.tracking {
             TrackingDef::Robust => Tracking::Robust,
             TrackingDef::Paper2012 => Tracking::Scheme2012,
             TrackingDef::Paper2014 => Tracking::Scheme2014,
         };
+        let mut settings = Self { tracking, ..Self::default() };
         settings.parts.samples = skin.samples.map(|n| n as usize);
         settings.parts.resolution = skin.grid;
         settings.parts.swing = skin.closure;
