@@ -133,8 +133,8 @@ pub struct Settings {
     pub joint_compositions: Vec<(usize, Composition)>,
 }
 
-/// Least angle between gradients that oppose each other, radians: 85 degrees. The fields of neighbours overlap at rest,
-/// with gradients up to 70 degrees apart around the shoulder of the arm; the inside of a bent elbow has 90 and more.
+/// Least angle between gradients that oppose each other, radians: 85 degrees. The fields of neighbours overlap at rest: at
+/// 60 degrees the pass moves the resting arm sample by 1 % of its size, at 85 it does not.
 const OPPOSED: f32 = 1.484;
 
 impl Default for Settings {
