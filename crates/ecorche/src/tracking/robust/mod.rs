@@ -40,22 +40,24 @@ pub struct Settings {
     /// How far another part's value may rise above the vertex's own at rest before it counts as contact. Less
     /// fires on fields that already overlap at rest, more lets limbs sink into each other.
     pub tolerance: f32,
-    /// Distance kept from the middle between two parts in contact. The two sheets of a fold cross below 0.005,
-    /// and above 0.03 folds stand open.
+    /// Distance kept from the middle between two parts in contact. The value of the prototype, where 0.01 left more
+    /// crossings in fists and squats; not varied here.
     pub gap: f32,
     /// Pull of the plane between two bones on how their parts are told apart, deep inside both. Without it a
-    /// calf inside a thigh has no side of its own; at 8 the folds it leaves take twice the untangling.
+    /// calf inside a thigh has no side of its own. In the prototype 1 left deep bends tangled and 8 took more
+    /// untangling.
     pub plane: f32,
-    /// Depth at which that pull is complete. 0.3 leaves knees of 150 degrees tangled.
+    /// Depth at which that pull is complete. In the prototype 0.3 left hips of 125 and knees of 150 degrees tangled.
     pub depth: f32,
     /// Largest step of a projection.
     pub step: f32,
-    /// How far skin that is not in contact may leave its skinned position, in inner radii of its part. 0 keeps the
-    /// skinning there, 1 trusts the fields whatever they say.
+    /// How far skin that is not in contact may leave its skinned position, in inner radii of its part. At 0.2
+    /// the athlete's elbow was flat at 145 degrees; below 0.08 nothing was tried.
     pub leash: f32,
     /// Rounds of projection and relaxation.
     pub rounds: u32,
-    /// Share of a relaxation step taken; above 0.9 regular meshes oscillate.
+    /// Share of a relaxation step taken. A full step may oscillate on regular meshes, whose iteration has an
+    /// eigenvalue near -1.
     pub relaxation: f32,
     /// Most relaxation steps per round.
     pub most_relaxations: u32,

@@ -50,7 +50,7 @@ pub(super) struct Bone {
     pub relaxations: u32,
 }
 
-/// Shortening of bones at shared joints, in radii; 0.25 leaves a few more crossings in deep bends.
+/// Shortening of bones at shared joints, in radii; in the prototype 0.25 left more crossings in deep bends.
 const SHORTENED: f32 = 0.5;
 /// Never more than this share of the bone's length.
 const MOST_SHORTENED: f32 = 0.45;

@@ -9,15 +9,15 @@ use super::pose::{Posed, marked};
 use glam::Vec3A;
 use rayon::prelude::*;
 
-/// Steps outward, and halvings of the step that crosses. 4 and 4 leave a tenth more crossings.
+/// Steps outward, and halvings of the step that crosses. In the prototype 4 and 4 did as well; not tried here.
 const STEPS: u32 = 6;
 const HALVINGS: u32 = 6;
 /// If the place level with the own bone is already k's, these many quarters of the own radius beyond it are tried.
 const BEYOND: u32 = 4;
 /// In radii of k: lines farther from its bone are not searched.
 const REACH: f32 = 1.35;
-/// Cosine between skin normal and n above which the skin looks away from the other bone: the back of a hand is not
-/// pushed in by the fingers of its fist.
+/// Cosine between skin normal and n above which the skin looks away from the other bone. Without it the fingers of the
+/// athlete's fist dent the back of the hand; the value itself was not varied.
 const LOOKS_AWAY: f32 = 0.2;
 /// Least share of contact that neighbours must be capable of.
 const CAN_PRESS: f32 = 0.5;
