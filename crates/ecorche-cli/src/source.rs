@@ -8,6 +8,7 @@ use ecorche::cache::Cache;
 use ecorche::character::motion::{self, Transfer};
 use ecorche::character::{Character, Clip, read};
 use ecorche::samples;
+use ecorche::sampling::{Plan, Sampling};
 use ecorche::skinning::heat_weights::{self, HeatSettings};
 use std::path::Path;
 use std::sync::Arc;
@@ -81,6 +82,23 @@ pub fn choose_clips<'a>(
         }
         Some(name) => Ok(vec![Some(find_clip(character, name, file)?)]),
     }
+}
+
+/// The frames to be drawn of one clip: a single one, a range, or all; the rest pose if nothing is asked for.
+pub fn plan_of_one<'a>(
+    character: &'a Character,
+    sampling: &SamplingArguments,
+    frame: Option<usize>,
+    file: &str,
+    console: &Console,
+) -> Result<Plan<'a>, Failure> {
+    let still = sampling.clip.is_none() && frame.is_none() && sampling.frames.is_none();
+    let clips = if still { vec![None] } else { choose_clips(character, sampling, file, console)? };
+    let [clip] = clips.as_slice() else {
+        return Err("--clip all is for bake and measure; draw one clip at a time".into());
+    };
+    let frames = frame.map(|n| n..=n).or_else(|| sampling.frames.clone());
+    Ok(Plan::new(*clip, &Sampling { fps: sampling.fps, frames })?)
 }
 
 /// The clip called `name`, or an error that lists the others.

@@ -12,7 +12,7 @@ use ecorche::output::legend::Legend;
 use ecorche::output::sheet::Sheet;
 use ecorche::output::{ColourMap, Picture, file, obj, picture, with_label};
 use ecorche::portrait::{FieldLook, Show, Through, draw_fields, field_surface, part_of_joint};
-use ecorche::sampling::{Plan, Sampling};
+use ecorche::sampling::Plan;
 
 /// Draws or writes what was asked for.
 pub fn run(arguments: &FieldArguments, console: &Console) -> Result<Outcome, Failure> {
@@ -30,18 +30,8 @@ pub fn run(arguments: &FieldArguments, console: &Console) -> Result<Outcome, Fai
         None => None,
     };
     let character = source::load_rigged(&arguments.rig, console)?;
-    let still =
-        arguments.sampling.clip.is_none() && arguments.frame.is_none() && arguments.sampling.frames.is_none();
-    let clips = if still {
-        vec![None]
-    } else {
-        source::choose_clips(&character, &arguments.sampling, &arguments.rig.file, console)?
-    };
-    let [clip] = clips.as_slice() else {
-        return Err("--clip all is for bake and measure; show the fields of one clip at a time".into());
-    };
-    let frames = arguments.frame.map(|n| n..=n).or_else(|| arguments.sampling.frames.clone());
-    let plan = Plan::new(*clip, &Sampling { fps: arguments.sampling.fps, frames })?;
+    let plan =
+        source::plan_of_one(&character, &arguments.sampling, arguments.frame, &arguments.rig.file, console)?;
     let every = as_mesh || arguments.animate;
     let numbers = if every { plan.frames.clone().collect() } else { spread(&plan, arguments.panels.into()) };
     let show = match (&arguments.slice, arguments.samples) {

@@ -10,25 +10,15 @@ use ecorche::deform::Method;
 use ecorche::output::sheet::Sheet;
 use ecorche::output::{Picture, file, legend::Legend, picture};
 use ecorche::portrait::{Look, draw_frames};
-use ecorche::sampling::{Plan, Sampling};
+use ecorche::sampling::Plan;
 
 /// Draws what was asked for.
 pub fn run(arguments: &Render, console: &Console) -> Result<Outcome, Failure> {
     let character = source::load_rigged(&arguments.rig, console)?;
     let methods: Vec<Method> =
         if arguments.compare.is_empty() { vec![arguments.method] } else { arguments.compare.clone() };
-    let still =
-        arguments.sampling.clip.is_none() && arguments.frame.is_none() && arguments.sampling.frames.is_none();
-    let clips = if still {
-        vec![None]
-    } else {
-        source::choose_clips(&character, &arguments.sampling, &arguments.rig.file, console)?
-    };
-    let [clip] = clips.as_slice() else {
-        return Err("--clip all is for bake and measure; render one clip at a time".into());
-    };
-    let frames = arguments.frame.map(|n| n..=n).or_else(|| arguments.sampling.frames.clone());
-    let plan = Plan::new(*clip, &Sampling { fps: arguments.sampling.fps, frames })?;
+    let plan =
+        source::plan_of_one(&character, &arguments.sampling, arguments.frame, &arguments.rig.file, console)?;
     let numbers = if arguments.animate {
         plan.frames.clone().collect()
     } else {
