@@ -96,14 +96,15 @@ impl Workspace {
 impl Implicit {
     pub fn new(character: &Character, surface: Surface, settings: &Settings, cache: Option<&Cache>) -> Self {
         let parts = Parts::build(&surface, character, &settings.parts, cache);
+        let tree = field::tree(&parts, settings);
         let scheme = match settings.tracking {
             Tracking::Robust => {
                 let tracker = robust::Tracker::new(character, &surface, &parts, settings.robust);
                 Scheme::Robust(Box::new(tracker))
             }
-            _ => Scheme::Papers(Box::new(Papers::new(character, &surface, &parts, settings))),
+            _ => Scheme::Papers(Box::new(Papers::new(character, &surface, &parts, &tree, settings))),
         };
-        Self { tree: field::tree(&parts, settings), surface, parts, scheme }
+        Self { surface, parts, tree, scheme }
     }
 
     /// The surface in bind space, morphs blended in.

@@ -33,7 +33,7 @@ const VERTICES_PER_TASK: usize = 128;
 pub(super) struct Papers {
     skinner: Skinner,
     scheme: Scheme,
-    /// Of each vertex: its part (0 for those that follow) and the limb's radius.
+    /// Of each vertex: the part it is kept on the side of, and the limb's radius.
     part: Vec<u32>,
     limb_radius: Vec<f32>,
     /// Local transforms of the joints at bind time.
@@ -68,20 +68,25 @@ pub(super) struct Scene<'a> {
 }
 
 impl Papers {
-    pub fn new(character: &Character, surface: &Surface, parts: &Parts, settings: &Settings) -> Self {
+    pub fn new(
+        character: &Character,
+        surface: &Surface,
+        parts: &Parts,
+        tree: &Arc<Tree>,
+        settings: &Settings,
+    ) -> Self {
         let adjacency = Adjacency::new(&surface.mesh);
         let scheme = if settings.tracking == Tracking::Scheme2012 {
             Scheme::Of2012(scheme_2012::Tracker::new(&surface.mesh, &adjacency, settings.scheme_2012))
         } else {
             Scheme::Of2014(scheme_2014::Tracker::new(&surface.mesh, &adjacency, settings.scheme_2014.clone()))
         };
-        let part = parts.part_of_vertex.iter().map(|&p| if p == FOLLOWS { 0 } else { p }).collect::<Vec<_>>();
         let radius = |&p: &u32| parts.parts.get(p as usize).map_or(1.0, |p| p.inner_radius);
         Self {
             skinner: Skinner::of_surface(surface),
             scheme,
-            limb_radius: part.iter().map(radius).collect(),
-            part,
+            limb_radius: parts.part_of_vertex.iter().map(radius).collect(),
+            part: sides(surface, parts, tree, settings),
             bind: local_at_bind(character, surface),
         }
     }
@@ -223,6 +228,21 @@ impl Motion for FromBind<'_, '_> {
     fn fields(&self) -> &dyn PartFields {
         &self.field
     }
+}
+
+/// The part each vertex is kept on the side of; [`FOLLOWS`] for vertices whose part has lost to another at rest already.
+fn sides(surface: &Surface, parts: &Parts, tree: &Arc<Tree>, settings: &Settings) -> Vec<u32> {
+    let scheme = &settings.scheme_2014;
+    let Some(pass) = &scheme.own_side else { return parts.part_of_vertex.clone() };
+    let joints = surface.joint_from_bind().len();
+    let at_rest = field::posed(tree, parts, &vec![Affine3A::IDENTITY; joints]);
+    let side = |(&part, &rest): (&u32, &Vec3)| {
+        let (own, other) = at_rest.own_and_other(part, rest);
+        let opposed = controller::angle(own.gradient, other.gradient) >= f64::from(pass.least_angle);
+        let lost = own.value - other.value < pass.gap.max(scheme.contact_band);
+        if other.value > 0.5 && opposed && lost { FOLLOWS } else { part }
+    };
+    parts.part_of_vertex.iter().zip(&surface.mesh.positions).map(side).collect()
 }
 
 /// Local transforms at bind time: known of joints in a skin; others hang on their parent as the file has them.

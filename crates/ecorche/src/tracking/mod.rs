@@ -43,7 +43,7 @@ pub struct Vertices<'a> {
     pub iso: &'a [f32],
     /// Radius of the limb around the vertex, metres, above zero: the yardstick of steps.
     pub limb_radius: &'a [f32],
-    /// The part it belongs to.
+    /// The part it belongs to, which it is kept on the side of; `u32::MAX` for none.
     pub part: &'a [u32],
 }
 

@@ -9,7 +9,7 @@
 //! skin apart; it fades out towards the surface, where the sheets part.
 //!
 //! It cannot tell two fields that overlap because a joint bends from two that overlap at rest; where they do
-//! at rest, [`OwnSide::least_angle`] keeps it from acting.
+//! at rest, [`OwnSide::least_angle`] keeps it from acting, or the vertex is given no part.
 //!
 //! Based on: none; the contact operator of 2014 alone leaves a tenth of the limb radius of penetration.
 
@@ -19,12 +19,15 @@ use glam::Vec3;
 
 /// The field of a body that also knows its parts.
 pub trait PartFields: Field {
-    /// The field of a part, and the strongest other part's.
+    /// The field of a part, and the strongest other part's; nothing for a part that does not exist.
     fn own_and_other(&self, part: u32, point: Vec3) -> (Sample, Sample);
 }
 
 impl<F: Field> PartFields for PosedTree<F> {
     fn own_and_other(&self, part: u32, point: Vec3) -> (Sample, Sample) {
+        if part as usize >= self.parts().len() {
+            return (Sample::OUTSIDE, Sample::OUTSIDE);
+        }
         let other = self.strongest_other(part, point).map_or(Sample::OUTSIDE, |other| other.1);
         (self.sample_part(part, point), other)
     }
