@@ -22,8 +22,8 @@ use glam::{Affine3A, Quat, Vec3};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Largest turn of a joint in one substep, radians: 10 degrees. At 20 the own-side pass starts to lose vertices of a
-/// limb bent by 150, below 5 nothing more is gained.
+/// Largest turn of a joint in one substep, radians: 10 degrees, which serve up to 150 on a plain limb
+/// ([`crate::tracking`]). Not tuned on characters.
 const LARGEST_TURN: f32 = 10.0 * std::f32::consts::PI / 180.0;
 
 /// Vertices handled by a thread at a time.
