@@ -77,7 +77,7 @@ pub enum Curvature {
     /// The true one: Newton converges fast with it, but it is not always definite.
     Exact,
     /// Each term's negative eigenvalues set to zero: always a way down, but too stiff where one term carries
-    /// another. A shortening muscle, whose tense fibres compress their matrix, takes eight times the solves.
+    /// another. A muscle, whose tense fibres compress their matrix, takes three to eight times the solves.
     Definite,
 }
 

@@ -662,7 +662,7 @@ fn node_normals(model: &Model, part: usize) -> Vec<DVec3> {
 
 /// Bulk modulus of a muscle over its fibres' peak stress, where the scene does not say. Fibres press their matrix
 /// together by a third of their pull, which costs pull / (3 bulk) of the volume: at 0.7, Poisson's ratio 0.48
-/// with the usual moduli, an arm's biceps loses 3.3 %; at 10 less than half a per cent. Above 30 Newton slows.
+/// with the usual moduli, an arm's biceps loses 3.3 %; at 10 a quarter of a per cent.
 const FIRMNESS: f64 = 10.0;
 
 fn law(m: &MaterialFile, lame: Lame) -> Box<dyn Material> {
