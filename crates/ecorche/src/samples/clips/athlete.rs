@@ -94,8 +94,9 @@ fn run_figure(phase: f32, height: f32) -> Figure {
     let swing = (TAU * (phase + 0.14)).cos();
     let arm = |swing: f32| Arm {
         flex: -2.0 + 38.0 * swing,
-        abduct: 12.0 + 5.0 * swing.max(0.0),
-        turn: -22.0 - 10.0 * swing.max(0.0),
+        // Across the body in front, clear of the hip behind.
+        abduct: 15.0 + 3.0 * swing * swing,
+        turn: -10.0 - 20.0 * swing,
         elbow: 92.0 + 10.0 * swing,
         supinate: 12.0,
         grip: 0.45,

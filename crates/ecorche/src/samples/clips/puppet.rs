@@ -194,9 +194,11 @@ impl<'a> Puppet<'a> {
                 turns.relative[self.bone(&name(&format!("{digit}{part}")))] = Self::mirrored(side, turn);
             }
         }
-        for (part, most) in [("Metacarpal", 22.0), ("Proximal", 35.0), ("Distal", 40.0)] {
+        // The thumb goes in front of the palm and lies over the fingers.
+        for (part, most, oppose) in [("Metacarpal", -25.0, 72.5), ("Proximal", 33.0, 0.0), ("Distal", 19.0, 0.0)] {
             let bone = self.at(&format!("leftThumb{part}"));
-            let turn = degrees(bone.turn * Vec3::X, arm.grip * most);
+            let swing = degrees(hand.turn * Vec3::Y, arm.grip * oppose);
+            let turn = swing * degrees(bone.turn * Vec3::X, arm.grip * most);
             turns.relative[self.bone(&name(&format!("Thumb{part}")))] = Self::mirrored(side, turn);
         }
     }

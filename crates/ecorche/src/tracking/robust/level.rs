@@ -25,6 +25,9 @@ const HELD: f32 = 0.1;
 /// that looks out of a part instead of into it is not in front of it but grown over it.
 const FACING: [f32; 2] = [-0.3, 0.1];
 
+/// Share of a part's depth that it keeps around its bone when a thicker one swallows it.
+const KEPT: f32 = 0.6;
+
 /// The level function at a point.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Level {
@@ -71,9 +74,7 @@ impl Posed<'_> {
     pub fn separation(&self, iso: f32, x: Vec3A, own: &Sampled, other: &Sampled) -> (f32, Vec3A) {
         let settings = &self.model.settings;
         let (ro, rk) = (self.parts[own.part as usize].radius, self.parts[other.part as usize].radius);
-        // Halfway between comparing values and comparing depths: values let a thick part swallow a thin one,
-        // depths fold the sheet between limbs of elliptic section.
-        let (so, sk) = (SLOPE * (0.75 * ro + 0.25 * rk), SLOPE * (0.75 * rk + 0.25 * ro));
+        let (so, sk) = self.scales(own.part, other.part);
         let mut value = (own.value - iso) * so - (other.value - iso) * sk;
         let mut gradient = own.gradient * so - other.gradient * sk;
         if self.model.relation(own.part, other.part) == Relation::Joint {
@@ -86,8 +87,32 @@ impl Posed<'_> {
                 value += pull * (x - middle).dot(normal);
                 gradient += pull * normal;
             }
+        } else {
+            value += self.lack(iso, own.part, other.part, x) - self.lack(iso, other.part, own.part, x);
         }
         (value, gradient)
+    }
+
+    /// What `own` lacks, metres, to be the owner of its own bone beside `x` where `other` has swallowed it.
+    #[inline]
+    fn lack(&self, iso: f32, own: u32, other: u32, x: Vec3A) -> f32 {
+        let at = self.foot(own, x);
+        let there = self.sample(other, at).value;
+        if there <= iso {
+            return 0.0;
+        }
+        let (so, sk) = self.scales(own, other);
+        let depth = (self.sample(own, at).value - iso) * so;
+        ((there - iso) * sk - (1.0 - KEPT) * depth).max(0.0)
+    }
+
+    /// Metres per value of two parts that are compared.
+    #[inline]
+    fn scales(&self, own: u32, other: u32) -> (f32, f32) {
+        // Halfway between comparing values and comparing depths: values let a thick part swallow a thin one,
+        // depths fold the sheet between limbs of elliptic section.
+        let (ro, rk) = (self.parts[own as usize].radius, self.parts[other as usize].radius);
+        (SLOPE * (0.75 * ro + 0.25 * rk), SLOPE * (0.75 * rk + 0.25 * ro))
     }
 
     /// The level function of vertex `v` at `x`; `near` marks the parts that may reach it.
