@@ -195,7 +195,9 @@ impl<'a> Puppet<'a> {
             }
         }
         // The thumb goes in front of the palm and lies over the fingers.
-        for (part, most, oppose) in [("Metacarpal", -25.0, 72.5), ("Proximal", 33.0, 0.0), ("Distal", 19.0, 0.0)] {
+        for (part, most, oppose) in
+            [("Metacarpal", -25.0, 72.5), ("Proximal", 33.0, 0.0), ("Distal", 19.0, 0.0)]
+        {
             let bone = self.at(&format!("leftThumb{part}"));
             let swing = degrees(hand.turn * Vec3::Y, arm.grip * oppose);
             let turn = swing * degrees(bone.turn * Vec3::X, arm.grip * most);

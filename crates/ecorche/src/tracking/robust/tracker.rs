@@ -401,6 +401,9 @@ impl Tracker {
             w.cosines[v] = if level.contact { level.cosine } else { 1.0 };
             w.partners[v] = if taken { vertex.bearing.taken_from } else { level.partner };
         }
+        for &v in w.untangle.crossed() {
+            w.reports[v as usize].contact = 1.0;
+        }
         for (v, x) in w.positions.iter_mut().enumerate() {
             let outside = self.model.part[v] != crate::parts::FOLLOWS && self.model.iso[v] <= 0.0;
             if !x.is_finite() {
