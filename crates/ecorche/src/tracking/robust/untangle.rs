@@ -7,6 +7,7 @@
 
 use super::model::{Bone, Model, Relation};
 use super::pose::smoothstep;
+use super::relax;
 use crate::geom::adjacency::{Adjacency, Lists};
 use crate::geom::burial::{self, Sheet};
 use crate::geom::intersect::edge_pierces;
@@ -35,6 +36,8 @@ const PUSHED_RINGS: usize = 8;
 /// In inner radii: how far a crossing triangle goes in one round to shorten its contour. At 0.1 the hand's fist takes
 /// twice the rounds.
 const CONTOUR_STEP: f32 = 0.2;
+/// Steps that spread short edges, each round.
+const SPREADS: usize = 2;
 /// Sine between edge and triangle below which the edge counts as lying in it.
 const LEAST_SLOPE: f32 = 0.1;
 
@@ -81,6 +84,18 @@ impl Scratch {
             here + (mean - here) * (share * strength[v as usize])
         }));
         touched.iter().zip(moved.iter()).for_each(|(&v, &p)| positions[v as usize] = p);
+    }
+
+    /// Spreads the shortest edges of marked vertices.
+    fn keep_apart(&mut self, model: &Model) {
+        let Scratch { positions, touched, moved, .. } = self;
+        for _ in 0..SPREADS {
+            moved.clear();
+            let at = |k: usize| Vec3A::from(positions[k]);
+            let apart = |&v: &u32| Vec3::from(relax::apart(&model.mean, &model.rest, v as usize, at));
+            moved.extend(touched.iter().map(apart));
+            touched.iter().zip(moved.iter()).for_each(|(&v, &p)| positions[v as usize] = p);
+        }
     }
 
     /// Moves marked vertices by the pushes of the crossing ones, carried on through the skin between.
@@ -378,6 +393,7 @@ impl Untangler {
                 scratch,
             );
             (0..=force).for_each(|_| scratch.smooth(model, SMOOTHING));
+            scratch.keep_apart(model);
             moved.extend_from_slice(&scratch.touched);
             scratch.unmark();
         }
@@ -386,6 +402,7 @@ impl Untangler {
             self.mark(model, contact, &limbs, SPREAD * (1.0 + force as f32), RINGS + force as usize, scratch);
             scratch.push(model);
             scratch.smooth(model, PUSHED_SMOOTHING);
+            scratch.keep_apart(model);
             moved.extend_from_slice(&scratch.touched);
             scratch.unmark();
         }
