@@ -1,9 +1,9 @@
 //! Which tetrahedra of a state lie in each other, in themselves or in bones: what a person looks for in the
 //! mesh when a scene starts overlapped.
 //!
-//! Three searches, since none finds everything: boundary triangles that pierce each other (two crossed bars), boundary
-//! nodes inside a tetrahedron they do not belong to (one body all inside another), and points of the collision surfaces,
-//! which also know bones and how deep they are.
+//! Three searches, since none finds everything: boundary triangles that pierce each other (two crossed bars), tetrahedra
+//! whose middle is in another one (one body all inside another, or the same elements twice), and points of the collision
+//! surfaces, which also know bones and how deep they are.
 
 use super::super::boundary::{Boundary, Place};
 use super::super::embed::Locator;
@@ -163,36 +163,33 @@ fn pierced(
     }
 }
 
-/// Tetrahedra that hold a boundary node of another body, or of another place of their own.
+/// Tetrahedra whose middle lies in another one.
 fn entered(
     model: &Model,
     positions: &[DVec3],
     tested: &BTreeSet<(usize, usize)>,
     found: &mut BTreeMap<(usize, Within), Found>,
 ) {
-    let surface_nodes: Vec<BTreeSet<u32>> = model
-        .parts
-        .iter()
-        .map(|p| boundary_faces(&model.tets[p.tets.clone()]).into_iter().flat_map(|f| f.0).collect())
-        .collect();
-    for (home, part) in model.parts.iter().enumerate() {
-        let tets = &model.tets[part.tets.clone()];
-        let locator = Locator::new(positions, tets);
-        for (visitor, nodes) in surface_nodes.iter().enumerate() {
-            let (first, second) = ordered(home, visitor);
-            if !tested.contains(&(first, second)) {
-                continue;
-            }
-            for &node in nodes {
-                let foreign = |t: usize| !tets[t].contains(&node);
-                let hit = locator.find(positions, tets, positions[node as usize], foreign);
+    let locators: Vec<Locator> =
+        model.parts.iter().map(|p| Locator::new(positions, &model.tets[p.tets.clone()])).collect();
+    for &(first, second) in tested {
+        let mut hits = BTreeSet::new();
+        for (visitor, home) in [(first, second), (second, first)] {
+            let range = model.parts[home].tets.clone();
+            let tets = &model.tets[range.clone()];
+            for own in model.parts[visitor].tets.clone() {
+                let middle = model.corners(own, positions).into_iter().sum::<DVec3>() / 4.0;
+                let foreign = |t: usize| range.start + t != own;
+                let hit = locators[home].find(positions, tets, middle, foreign);
                 if let Some((t, weights)) = hit
                     && weights.iter().all(|&w| w > ROUNDING)
                 {
-                    let pair = found.entry((first, Within::Body(second))).or_default();
-                    pair.tets.insert(part.tets.start + t);
+                    hits.extend([own, range.start + t]);
                 }
             }
+        }
+        if !hits.is_empty() {
+            found.entry((first, Within::Body(second))).or_default().tets.extend(hits);
         }
     }
 }
