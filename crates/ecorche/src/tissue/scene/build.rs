@@ -7,6 +7,7 @@ use super::{
 use crate::geom::TriMesh;
 use crate::tissue::boundary::{BoneTrack, Boundary, Condition, Hold, Place};
 use crate::tissue::contact::{Against, CollisionSurface, ContactSettings, Contacts, Obstacle, Resolve};
+use crate::tissue::element::Shape;
 use crate::tissue::embed::embed;
 use crate::tissue::fibres::fibres;
 use crate::tissue::material::{
@@ -481,6 +482,16 @@ impl Builder<'_> {
             self.warnings.extend(warnings::crossed(self.source, &file.name, surface));
         }
         let mesh = meshed.mesh;
+        let flat: Vec<usize> =
+            (0..mesh.tets.len()).filter(|&t| Shape::new(mesh.corners(t)).is_none()).collect();
+        if !flat.is_empty() {
+            let what = format!(
+                "body \"{name}\": {} rest tetrahedra are flat or inverted: {}; remesh the surface or swap two of their corners",
+                flat.len(),
+                warnings::listed(&flat)
+            );
+            return Err(self.source.error(at(&file.name), what));
+        }
         let mut tissues = vec![self.material(&file.material)?];
         let mut ends = [Vec::new(), Vec::new()];
         for (k, end) in [&file.origin, &file.insertion].into_iter().enumerate() {

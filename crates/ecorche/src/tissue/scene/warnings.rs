@@ -12,7 +12,7 @@ use toml::Spanned;
 const LISTED: usize = 10;
 
 /// `3, 7, 12 (and 40 more)`.
-fn listed(numbers: &[usize]) -> String {
+pub(super) fn listed(numbers: &[usize]) -> String {
     let shown: Vec<String> = numbers.iter().take(LISTED).map(usize::to_string).collect();
     let mut text = shown.join(", ");
     if numbers.len() > LISTED {
