@@ -1,7 +1,9 @@
 //! Bodies that fall, rest, slide, lean on each other and fold onto themselves.
 
 use ecorche::tissue::boundary::{BoneTrack, Boundary, Condition, Hold, Place};
-use ecorche::tissue::contact::{Against, CollisionSurface, ContactSettings, Obstacle, Resolve};
+use ecorche::tissue::contact::{
+    Against, CollisionSurface, ContactSettings, Intersection, Obstacle, Resolve, Within,
+};
 use ecorche::tissue::material::{Lame, StableNeoHookean};
 use ecorche::tissue::mesh::{Size, from_implicit};
 use ecorche::tissue::model::{Body, Model};
@@ -282,4 +284,113 @@ fn overlapping_bodies_are_reported_and_blended_in() {
     let mut abrupt = scene(bodies, abrupt_settings, ContactSettings::default());
     abrupt.step(0.005).unwrap();
     assert!(gentle < 0.05 * fastest(&abrupt), "{gentle} {}", fastest(&abrupt));
+}
+
+fn intersections(simulation: &Simulation) -> Vec<Intersection> {
+    let state = &simulation.state;
+    simulation.contacts.intersections(&simulation.model, &state.positions, &simulation.boundary, state.time)
+}
+
+/// The box round a tetrahedron of a body.
+fn extent(simulation: &Simulation, part: usize, tet: usize) -> (DVec3, DVec3) {
+    let corners =
+        simulation.model.corners(simulation.model.parts[part].tets.start + tet, &simulation.model.rest);
+    let low = corners.into_iter().reduce(DVec3::min).unwrap();
+    (low, corners.into_iter().reduce(DVec3::max).unwrap())
+}
+
+#[test]
+fn the_tetrahedra_that_overlap_are_named_and_no_others() {
+    let soft = || Box::new(StableNeoHookean::new(Lame::new(2e4, 0.4)));
+    let start = |bodies| scene(bodies, Settings::default(), ContactSettings::default());
+    let pair = vec![cube("one", DVec3::Y * 0.2, 2e4), cube("two", DVec3::new(0.08, 0.21, 0.003), 2e4)];
+    let overlapped = start(pair);
+    let found = intersections(&overlapped);
+    let [only] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((only.part, only.within), (0, Within::Body(1)));
+    assert!(only.depth > 0.015 && !only.tets.is_empty() && !only.others.is_empty(), "{only:?}");
+    assert!(only.tets.iter().all(|&t| extent(&overlapped, 0, t).1.x > 0.08), "{only:?}");
+    assert!(only.others.iter().all(|&t| extent(&overlapped, 1, t).0.x < 0.1), "{only:?}");
+
+    // Crossed bars: no corner of one is inside the other.
+    let bar = |name: &str, low: DVec3, high: DVec3| {
+        Body::uniform(name, TetMesh::brick(low, high, [1, 1, 1]), soft(), 1000.0)
+    };
+    let along = bar("along", DVec3::new(-0.2, 0.2, -0.02), DVec3::new(0.2, 0.24, 0.02));
+    let across = bar("across", DVec3::new(-0.02, 0.21, -0.2), DVec3::new(0.02, 0.25, 0.2));
+    let found = intersections(&start(vec![along, across]));
+    assert!(found.len() == 1 && !found[0].tets.is_empty() && !found[0].others.is_empty(), "{found:?}");
+
+    let inner = bar("inner", DVec3::new(0.04, 0.24, 0.04), DVec3::new(0.06, 0.26, 0.06));
+    let found = intersections(&start(vec![cube("outer", DVec3::Y * 0.2, 2e4), inner]));
+    assert!(found.len() == 1 && found[0].others.len() == 6 && !found[0].tets.is_empty(), "{found:?}");
+
+    let beside = vec![cube("one", DVec3::Y * 0.2, 2e4), cube("two", DVec3::new(0.1, 0.2, 0.0), 2e4)];
+    assert_eq!(intersections(&start(beside)), Vec::new(), "touching is no overlap");
+
+    let sunk = start(vec![cube("sunk", DVec3::Y * -0.01, 2e4)]);
+    let found = intersections(&sunk);
+    assert!(found.len() == 1 && found[0].within == Within::Obstacle(0), "{found:?}");
+    assert!((found[0].depth - 0.01).abs() < 1e-6, "{found:?}");
+    assert!(found[0].tets.iter().all(|&t| extent(&sunk, 0, t).0.y < 0.0));
+}
+
+#[test]
+fn a_body_that_intersects_itself_is_found_without_contact_tests() {
+    // A strip wound one and a quarter times round: its end lies in its beginning.
+    let mut mesh = TetMesh::brick(DVec3::ZERO, DVec3::new(1.25, 0.1, 0.1), [40, 1, 1]);
+    for p in &mut mesh.nodes {
+        let (sin, cos) = (std::f64::consts::TAU * p.x).sin_cos();
+        let radius = 1.0 + p.y;
+        *p = DVec3::new(radius * cos, -radius * sin, p.z);
+    }
+    if mesh.quality().inverted > 0 {
+        mesh.tets.iter_mut().for_each(|t| t.swap(0, 1));
+    }
+    let body = Body::uniform("ring", mesh, Box::new(StableNeoHookean::new(Lame::new(2e4, 0.4))), 1000.0);
+    let boundary = Boundary { bones: Vec::new(), conditions: Vec::new() };
+    let simulation = Simulation::new(Model::new(vec![body]).unwrap(), boundary, Settings::default()).unwrap();
+    let found = intersections(&simulation);
+    let [only] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((only.part, only.within), (0, Within::Body(0)));
+    // Cells 0 to 8 lie in cells 32 to 40; six tetrahedra each.
+    assert!(only.tets.iter().all(|&t| !(9 * 6..31 * 6).contains(&t)), "{only:?}");
+    assert!(only.tets.iter().any(|&t| t < 54) && only.tets.iter().any(|&t| t >= 31 * 6), "{only:?}");
+}
+
+#[test]
+fn a_kept_overlap_is_no_force_but_resists_more() {
+    let pair = || vec![cube("one", DVec3::Y * 0.2, 2e4), cube("two", DVec3::new(0.08, 0.21, 0.003), 2e4)];
+    let still = Settings { gravity: DVec3::ZERO, ..Settings::default() };
+    let keep = ContactSettings { keep_overlap: true, ..ContactSettings::default() };
+    let mut kept = scene(pair(), still, keep);
+    for _ in 0..10 {
+        let report = kept.step(0.005).unwrap();
+        assert!(report.penetration < 1e-9, "{}", report.penetration);
+    }
+    let moved = |s: &Simulation| {
+        s.state.positions.iter().zip(&s.model.rest).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max)
+    };
+    assert!(moved(&kept) < 1e-9, "{}", moved(&kept));
+    let speed = kept.model.parts[1].nodes.clone();
+    kept.state.velocities[speed].fill(DVec3::X * -0.2);
+    for _ in 0..40 {
+        kept.step(0.005).unwrap();
+    }
+    let pushed: Vec<DVec3> = kept.model.parts[0].nodes.clone().map(|n| kept.state.velocities[n]).collect();
+    assert!(pushed.iter().map(|v| v.x).sum::<f64>() / (pushed.len() as f64) < -0.05, "it is pushed along");
+}
+
+#[test]
+fn contact_does_not_fight_a_hold_on_the_same_bone() {
+    let settings = Settings { mode: Mode::Newton, ..Settings::default() };
+    let mut simulation =
+        scene(vec![cube("rooted", DVec3::Y * -0.01, 2e4)], settings, ContactSettings::default());
+    let rest = simulation.model.rest.clone();
+    simulation.boundary.conditions = (0..rest.len())
+        .filter(|&n| rest[n].y < 0.0)
+        .map(|n| Condition::always(Hold::Fix { node: n as u32, bone: 0, at: rest[n] }))
+        .collect();
+    assert_eq!(intersections(&simulation), Vec::new());
+    assert_eq!(simulation.step(0.01).unwrap().penetration, 0.0);
 }

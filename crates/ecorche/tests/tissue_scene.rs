@@ -123,6 +123,81 @@ fn mistakes_are_named_with_their_line() {
 }
 
 #[test]
+fn overlapping_bodies_are_named_with_their_tetrahedra_and_line() {
+    let second = r#"[[body]]
+name = "block"
+brick = { low = [0.1, 0.01, 0.01], high = [0.3, 0.05, 0.05], cells = [8, 2, 2] }
+material = "flesh"
+"#;
+    let text = hanging("m", 1.0) + second;
+    assert!(parse(&text).unwrap().warnings.is_empty(), "bodies that do not collide may overlap");
+    let colliding = text + "[contact]\n";
+    let warnings = parse(&colliding).unwrap().warnings;
+    let [only] = &warnings[..] else { panic!("{warnings:?}") };
+    assert!(only.starts_with("arm.toml:15: bodies \"bar\" and \"block\" overlap by up to"), "{only}");
+    for body in ["bar", "block"] {
+        let list = only.split(&format!("tetrahedra of \"{body}\": ")).nth(1).unwrap();
+        let (numbers, rest) = list.split_once(" (and ").unwrap();
+        assert_eq!(numbers.split(", ").filter(|n| n.parse::<usize>().is_ok()).count(), 10, "{only}");
+        assert!(rest.split_once(" more)").unwrap().0.parse::<usize>().unwrap() > 0, "{only}");
+    }
+}
+
+/// A scene whose bar comes from a file of tetrahedra.
+fn from_veg(name: &str, veg: &str, kind: &str) -> Result<Scene, String> {
+    let path = std::env::temp_dir().join(format!("ecorche_{name}_{}.veg", std::process::id()));
+    std::fs::write(&path, veg).unwrap();
+    let good = hanging("m", 1.0).replace("kind = \"neo-hookean\"", &format!("kind = \"{kind}\""));
+    let brick = good.lines().find(|l| l.starts_with("brick")).unwrap();
+    let text = good.replace(brick, &format!("tets = \"{}\"", path.display()))
+        + "insertion = { bone = \"wall\", near = [1, 0, 0], radius = 0.5 }\n";
+    let scene = parse(&text);
+    std::fs::remove_file(&path).unwrap();
+    scene
+}
+
+fn veg(nodes: &[[&str; 3]], tets: &[[u32; 4]]) -> String {
+    let mut out = format!("*VERTICES\n{} 3 0 0\n", nodes.len());
+    for (n, p) in nodes.iter().enumerate() {
+        out += &format!("{} {}\n", n + 1, p.join(" "));
+    }
+    out += &format!("*ELEMENTS\nTETS\n{} 4 0\n", tets.len());
+    for (t, c) in tets.iter().enumerate() {
+        out += &format!("{} {} {} {} {}\n", t + 1, c[0], c[1], c[2], c[3]);
+    }
+    out
+}
+
+#[test]
+fn bad_tetrahedra_are_one_error_with_their_number() {
+    let corners = [["0", "0", "0"], ["1", "0", "0"], ["0", "1", "0"], ["0", "0", "1"], ["1", "1", "0"]];
+    let whole = veg(&corners, &[[1, 2, 3, 4], [2, 5, 3, 4]]);
+    for kind in ["neo-hookean", "muscle"] {
+        assert!(from_veg("whole", &whole, kind).is_ok(), "{:?}", from_veg("whole", &whole, kind).err());
+        let flat = from_veg("flat", &veg(&corners, &[[1, 2, 3, 4], [2, 5, 3, 4], [1, 2, 5, 3]]), kind);
+        let message = flat.unwrap_err();
+        assert!(
+            message.contains("arm.toml:15: body \"bar\"") && message.contains("flat or inverted"),
+            "{message}"
+        );
+        assert!(message.contains('2') && !message.contains('\n'), "{message}");
+        let mut holed = corners;
+        holed[3][1] = "nan";
+        let message = from_veg("nan", &veg(&holed, &[[1, 2, 3, 4], [2, 5, 3, 4]]), kind).unwrap_err();
+        assert!(message.contains("arm.toml:16:") && message.contains("finite"), "{message}");
+    }
+    // A second piece far from both ends: its fibres have no direction.
+    let far = [["9", "0", "0"], ["9", "1", "0"], ["9", "0", "1"], ["8", "0", "0"]];
+    let nodes: Vec<[&str; 3]> = corners.into_iter().chain(far).collect();
+    let loose = veg(&nodes, &[[1, 2, 3, 4], [2, 5, 3, 4], [9, 6, 7, 8]]);
+    let message = from_veg("loose", &loose, "muscle").unwrap_err();
+    assert!(
+        message.contains("arm.toml:15: body \"bar\": fibres: the fibre of tetrahedron 2 has no length"),
+        "{message}"
+    );
+}
+
+#[test]
 fn a_muscle_without_ends_has_no_fibres_and_says_so() {
     let text = hanging("m", 1.0).replace("kind = \"neo-hookean\"", "kind = \"muscle\"");
     let message = parse(&text).unwrap_err();

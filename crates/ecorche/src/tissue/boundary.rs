@@ -164,6 +164,23 @@ impl Boundary {
         })
     }
 
+    /// Nodes held on a bone at a time, fixed or by a spring, and the bone; ascending.
+    pub fn attached_at(&self, time: f64) -> Vec<(u32, usize)> {
+        let mut list: Vec<(u32, usize)> = self
+            .conditions
+            .iter()
+            .filter(|c| c.holds(time))
+            .flat_map(|c| match c.hold {
+                Hold::Fix { node, bone, .. } => vec![(node, bone)],
+                Hold::Spring { place, bone, .. } => place.support().map(|(n, _)| (n, bone)).collect(),
+                _ => Vec::new(),
+            })
+            .collect();
+        list.sort_unstable();
+        list.dedup();
+        list
+    }
+
     /// Adds the forces of every soft hold at a time; returns their energy.
     pub fn add_terms(&self, time: f64, positions: &[DVec3], terms: &mut Vec<Term>) -> f64 {
         let mut energy = 0.0;
@@ -235,5 +252,6 @@ mod tests {
         };
         assert_eq!(boundary.fixed_at(1.9).collect::<Vec<_>>(), vec![(4, DVec3::X)]);
         assert_eq!(boundary.fixed_at(2.0).count(), 0);
+        assert_eq!((boundary.attached_at(1.9), boundary.attached_at(2.0)), (vec![(4, 0)], Vec::new()));
     }
 }

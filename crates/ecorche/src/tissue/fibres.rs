@@ -29,9 +29,18 @@ pub enum FibreError {
     /// A node number out of range.
     #[error("node {0} does not exist")]
     NoSuchNode(u32),
-    /// The solve did not converge or a rest tetrahedron is flat.
-    #[error("the potential cannot be computed: tetrahedron {0} is flat, or a piece touches neither end")]
-    Degenerate(usize),
+    /// A rest tetrahedron without volume.
+    #[error("tetrahedron {0} is flat or inverted; remesh the surface or swap two of its corners")]
+    Flat(usize),
+    /// The potential does not change.
+    #[error(
+        "the fibre of tetrahedron {0} has no length; it must hang together with the origin and the insertion: join the \
+         pieces of the mesh or enlarge the regions"
+    )]
+    NoLength(usize),
+    /// The solve did not converge.
+    #[error("the potential cannot be computed; remesh the body with better shaped tetrahedra")]
+    Unsolved,
 }
 
 /// Solves for the fibres between two sets of nodes.
@@ -55,7 +64,7 @@ pub fn fibres(mesh: &TetMesh, origin: &[u32], insertion: &[u32]) -> Result<Fibre
     }
     let mut shapes = Vec::with_capacity(mesh.tets.len());
     for t in 0..mesh.tets.len() {
-        shapes.push(Shape::new(mesh.corners(t)).ok_or(FibreError::Degenerate(t))?);
+        shapes.push(Shape::new(mesh.corners(t)).ok_or(FibreError::Flat(t))?);
     }
     solve(mesh, &shapes, &held, &mut potential)?;
     let gradients: Vec<DVec3> = mesh
@@ -67,15 +76,15 @@ pub fn fibres(mesh: &TetMesh, origin: &[u32], insertion: &[u32]) -> Result<Fibre
             (0..4).fold(DVec3::ZERO, |sum, a| sum + g[a] * potential[tet[a] as usize])
         })
         .collect();
-    Ok(FibreField { direction: directions(mesh, &gradients), potential })
+    Ok(FibreField { direction: directions(mesh, &gradients)?, potential })
 }
 
 /// Normalises; where the gradient vanishes (inside an end) the neighbours' directions are averaged.
-fn directions(mesh: &TetMesh, gradients: &[DVec3]) -> Vec<DVec3> {
+fn directions(mesh: &TetMesh, gradients: &[DVec3]) -> Result<Vec<DVec3>, FibreError> {
     let mean = gradients.iter().map(|g| g.length()).sum::<f64>() / gradients.len().max(1) as f64;
     let mut found: Vec<Option<DVec3>> =
         gradients.iter().map(|g| (g.length() >= 1e-6 * mean && mean > 0.0).then(|| g.normalize())).collect();
-    while found.contains(&None) {
+    while let Some(missing) = found.iter().position(Option::is_none) {
         let mut at_node = vec![DVec3::ZERO; mesh.nodes.len()];
         for (tet, direction) in mesh.tets.iter().zip(&found) {
             for &n in tet {
@@ -89,10 +98,10 @@ fn directions(mesh: &TetMesh, gradients: &[DVec3]) -> Vec<DVec3> {
             }
         }
         if found.iter().filter(|d| d.is_none()).count() == before {
-            break;
+            return Err(FibreError::NoLength(missing));
         }
     }
-    found.into_iter().map(|d| d.unwrap_or(DVec3::X)).collect()
+    Ok(found.into_iter().flatten().collect())
 }
 
 /// Conjugate gradients on the free nodes, element by element; the start carries the held values.
@@ -139,7 +148,7 @@ fn solve(mesh: &TetMesh, shapes: &[Shape], held: &[u8], potential: &mut [f64]) -
             first = now;
         }
         if now.is_nan() || now <= 1e-26 * first {
-            return if now.is_finite() { Ok(()) } else { Err(FibreError::Degenerate(0)) };
+            return if now.is_finite() { Ok(()) } else { Err(FibreError::Unsolved) };
         }
         let keep = if iteration == 0 { 0.0 } else { now / last };
         for k in 0..n {
@@ -153,7 +162,7 @@ fn solve(mesh: &TetMesh, shapes: &[Shape], held: &[u8], potential: &mut [f64]) -
             residual[k] -= step * product[k];
         }
     }
-    Err(FibreError::Degenerate(0))
+    Err(FibreError::Unsolved)
 }
 
 #[cfg(test)]
@@ -200,5 +209,14 @@ mod tests {
         assert!(field.direction.iter().all(|d| d.abs_diff_eq(DVec3::X, 1e-9)));
         assert_eq!(fibres(&mesh, &[], &side(3.0)), Err(FibreError::NoEnd("origin")));
         assert_eq!(fibres(&mesh, &[0], &[0]), Err(FibreError::BothEnds(0)));
+        let mut pieces = mesh.clone();
+        let count = mesh.nodes.len() as u32;
+        pieces.nodes.extend(mesh.nodes.iter().map(|&p| p + DVec3::Y * 5.0));
+        pieces.tets.extend(mesh.tets.iter().map(|t| t.map(|n| n + count)));
+        let lone = Err(FibreError::NoLength(mesh.tets.len()));
+        assert_eq!(fibres(&pieces, &side(0.0), &side(3.0)), lone, "a piece that hangs on nothing");
+        let mut flat = mesh.clone();
+        flat.tets[4] = [0, 0, 1, 2];
+        assert_eq!(fibres(&flat, &side(0.0), &side(3.0)), Err(FibreError::Flat(4)));
     }
 }

@@ -209,7 +209,7 @@ impl Model {
         }
         if !bad.is_empty() {
             let count = bad.len();
-            bad.truncate(8);
+            bad.truncate(10);
             return Err(ModelError::NotPositive { body: name, count, first: bad });
         }
         self.mass.resize(first_node + mesh.nodes.len(), 0.0);

@@ -136,7 +136,7 @@ pub struct StepReport {
     pub gradient_iterations: usize,
     /// Whether Newton reached its tolerance in every substep.
     pub converged: bool,
-    /// Deepest contact penetration at the end, metres.
+    /// Deepest contact penetration at the end, metres; beyond what was there at the start where that is kept.
     pub penetration: f64,
     /// Where the time went.
     pub timings: Timings,
@@ -337,17 +337,17 @@ impl Simulation {
         Ok(report)
     }
 
-    /// Takes the present state as the one whose forces [`Settings::rest_blend`] lets in slowly. The first step does
-    /// it by itself; called before a save is loaded, so that the first state is meant and not the saved one.
+    /// Takes the present state as the one whose forces [`Settings::rest_blend`] lets in slowly and whose overlaps
+    /// [`keep_overlap`](super::contact::ContactSettings::keep_overlap) keeps. The first step does it by itself; called
+    /// before a save is loaded, so that the first state is meant and not the saved one.
     pub fn begin_blend(&mut self) {
-        if self.settings.rest_blend > 0.0 && self.work.initial_forces.is_none() {
+        let blends = self.settings.rest_blend > 0.0;
+        if blends && self.work.initial_forces.is_none() {
             self.work.initial_forces = Some(self.internal_forces());
-            self.contacts.remember_initial(
-                &self.model,
-                &self.state.positions,
-                &self.boundary,
-                self.state.time,
-            );
+        }
+        if blends || self.contacts.settings.keep_overlap {
+            let (positions, time) = (&self.state.positions, self.state.time);
+            self.contacts.remember_initial(&self.model, positions, &self.boundary, time);
         }
     }
 

@@ -70,26 +70,7 @@ impl TetMesh {
 
     /// Boundary triangles, facing outward, in the mesh's node numbering; ordered by tetrahedron and face.
     pub fn boundary(&self) -> Vec<[u32; 3]> {
-        let mut faces: Vec<([u32; 3], u32, u8)> = Vec::with_capacity(self.tets.len() * 4);
-        for (t, tet) in self.tets.iter().enumerate() {
-            for (f, face) in FACES.iter().enumerate() {
-                let mut key = face.map(|k| tet[k]);
-                key.sort_unstable();
-                faces.push((key, t as u32, f as u8));
-            }
-        }
-        faces.sort_unstable();
-        let mut open: Vec<(u32, u8)> = Vec::new();
-        let mut i = 0;
-        while i < faces.len() {
-            let same = faces[i..].iter().take_while(|f| f.0 == faces[i].0).count();
-            if same == 1 {
-                open.push((faces[i].1, faces[i].2));
-            }
-            i += same;
-        }
-        open.sort_unstable();
-        open.iter().map(|&(t, f)| FACES[f as usize].map(|k| self.tets[t as usize][k])).collect()
+        boundary_faces(&self.tets).into_iter().map(|(face, _)| face).collect()
     }
 
     /// The boundary as a surface of its own, and for each of its vertices the node it came from.
@@ -145,6 +126,30 @@ impl TetMesh {
         }
         Self { nodes, tets }
     }
+}
+
+/// Faces that only one of the tetrahedra has, facing outward, each with its tetrahedron; ordered by that and by face.
+pub fn boundary_faces(tets: &[[u32; 4]]) -> Vec<([u32; 3], u32)> {
+    let mut faces: Vec<([u32; 3], u32, u8)> = Vec::with_capacity(tets.len() * 4);
+    for (t, tet) in tets.iter().enumerate() {
+        for (f, face) in FACES.iter().enumerate() {
+            let mut key = face.map(|k| tet[k]);
+            key.sort_unstable();
+            faces.push((key, t as u32, f as u8));
+        }
+    }
+    faces.sort_unstable();
+    let mut open: Vec<(u32, u8)> = Vec::new();
+    let mut i = 0;
+    while i < faces.len() {
+        let same = faces[i..].iter().take_while(|f| f.0 == faces[i].0).count();
+        if same == 1 {
+            open.push((faces[i].1, faces[i].2));
+        }
+        i += same;
+    }
+    open.sort_unstable();
+    open.iter().map(|&(t, f)| (FACES[f as usize].map(|k| tets[t as usize][k]), t)).collect()
 }
 
 /// The faces of a tetrahedron, counter-clockwise from outside.

@@ -10,8 +10,14 @@
 //! deeper than the stated tolerance, or the stated number of rounds is over; what remains is in
 //! [`StepReport::penetration`](super::step::StepReport::penetration). This mode also tests edges, which may cut
 //! into a body between two points that are both outside of it (`find_edges`); the penalty mode does not.
+//!
+//! What is held on a bone is not tested against that bone: a muscle's end is part of it, and contact would only fight
+//! the hold.
 
+mod intersections;
 pub mod surface;
+
+pub use intersections::{Intersection, Within};
 
 pub use surface::CollisionSurface;
 
@@ -69,11 +75,14 @@ pub struct ContactSettings {
     pub friction: f64,
     /// Distance kept, metres.
     pub thickness: f64,
+    /// Whether a point that starts inside something may stay so deep, as if its surface were drawn in there;
+    /// otherwise it is pushed out, which bends bodies that were thickened into each other for good.
+    pub keep_overlap: bool,
 }
 
 impl Default for ContactSettings {
     fn default() -> Self {
-        Self { resolve: Resolve::Penalty, modulus: 3e5, friction: 0.0, thickness: 0.0 }
+        Self { resolve: Resolve::Penalty, modulus: 3e5, friction: 0.0, thickness: 0.0, keep_overlap: false }
     }
 }
 
@@ -168,7 +177,8 @@ pub struct Contacts {
     pub settings: ContactSettings,
     active: Vec<Pair>,
     multipliers: BTreeMap<(u32, u32, u32), f64>,
-    initial: BTreeMap<(u32, u32, u32), f64>,
+    /// Depths of the first state, once it was looked at.
+    initial: Option<BTreeMap<(u32, u32, u32), f64>>,
     start: Vec<DVec3>,
     start_time: f64,
     round: u32,
@@ -202,7 +212,7 @@ impl Contacts {
 
     /// Penetrations in a state, deepest first.
     pub fn overlaps(
-        &mut self,
+        &self,
         model: &Model,
         positions: &[DVec3],
         boundary: &Boundary,
@@ -235,13 +245,20 @@ impl Contacts {
         boundary: &Boundary,
         time: f64,
     ) {
-        self.initial.clear();
-        for pair in self.find(model, positions, boundary, time) {
-            let depth = -pair.relative(positions).dot(pair.normal);
-            if depth > 0.0 {
-                self.initial.insert(pair.key, depth);
-            }
+        if self.initial.is_some() || self.is_empty() {
+            return;
         }
+        let depths = self.find(model, positions, boundary, time).into_iter().filter_map(|pair| {
+            let depth = -pair.relative(positions).dot(pair.normal);
+            (depth > 0.0).then_some((pair.key, depth))
+        });
+        self.initial = Some(depths.collect());
+    }
+
+    /// Depth a point may have because it had it at the start; `blend` is the part of it that is left.
+    fn allowed(&self, key: &(u32, u32, u32), blend: f64) -> f64 {
+        let left = if self.settings.keep_overlap { 1.0 } else { blend };
+        left * self.initial.as_ref().and_then(|depths| depths.get(key)).copied().unwrap_or(0.0)
     }
 
     pub(super) fn begin_step(&mut self, start: &[DVec3], time: f64) {
@@ -291,7 +308,7 @@ impl Contacts {
             let edge = model.parts[surface.part].edge;
             pair.stiffness = boost * self.settings.modulus * surface.area_of(pair.key.1 as usize) / edge;
             pair.multiplier = self.multipliers.get(&pair.key).copied().unwrap_or(0.0);
-            pair.allowed = blend * self.initial.get(&pair.key).copied().unwrap_or(0.0);
+            pair.allowed = self.allowed(&pair.key, blend);
             let force = (pair.multiplier - pair.stiffness * pair.gap(positions)).max(0.0);
             pair.grip = self.settings.friction * force;
             let before = pair.point.at(&self.start) - pair.other.map_or(DVec3::ZERO, |o| o.at(&self.start));
@@ -345,14 +362,11 @@ impl Contacts {
     ) -> f64 {
         self.find(model, positions, boundary, time)
             .iter()
-            .map(|p| {
-                let allowed = blend * self.initial.get(&p.key).copied().unwrap_or(0.0);
-                -p.relative(positions).dot(p.normal) - allowed
-            })
+            .map(|p| -p.relative(positions).dot(p.normal) - self.allowed(&p.key, blend))
             .fold(0.0, f64::max)
     }
 
-    /// Depth of the deepest point; 0 when nothing touches.
+    /// Depth of the deepest point, beyond what it may keep; 0 when nothing touches.
     pub fn deepest(&self, model: &Model, positions: &[DVec3], boundary: &Boundary, time: f64) -> f64 {
         if self.is_empty() { 0.0 } else { self.too_deep(model, positions, boundary, time, 0.0) }
     }
@@ -378,6 +392,7 @@ impl Contacts {
     fn find(&self, model: &Model, positions: &[DVec3], boundary: &Boundary, time: f64) -> Vec<Pair> {
         let edges = matches!(self.settings.resolve, Resolve::Constraint { .. });
         let mut pairs = Vec::new();
+        let attached = boundary.attached_at(time);
         let points: Vec<Vec<DVec3>> = self.surfaces.iter().map(|s| s.points(positions)).collect();
         let moved: Vec<Option<surface::Moved>> = (0..self.surfaces.len())
             .map(|s| {
@@ -395,6 +410,13 @@ impl Contacts {
                     let p = points[s][v];
                     let (other, anchor, normal) = match against {
                         Against::Obstacle(o) => {
+                            let bone = self.obstacles[o].bone;
+                            if surface.places[v]
+                                .support()
+                                .all(|(n, _)| attached.binary_search(&(n, bone)).is_ok())
+                            {
+                                return None;
+                            }
                             // Near ones too: the step may carry them in.
                             let (anchor, normal) = self.on_obstacle(o, boundary, time, p, 0.5 * edge)?;
                             (None, anchor, normal)
@@ -418,7 +440,9 @@ impl Contacts {
                 .collect();
             pairs.extend(found.into_iter().flatten());
             if edges {
-                self.find_edges(model, positions, boundary, time, test, &points, &moved, &mut pairs);
+                self.find_edges(
+                    model, positions, boundary, time, test, &points, &moved, &attached, &mut pairs,
+                );
             }
         }
         pairs
@@ -436,6 +460,7 @@ impl Contacts {
         test: usize,
         points: &[Vec<DVec3>],
         moved: &[Option<surface::Moved>],
+        attached: &[(u32, usize)],
         pairs: &mut Vec<Pair>,
     ) {
         let (s, against) = self.tests[test];
@@ -450,6 +475,13 @@ impl Contacts {
                 let [a, b] = ends.map(|v| points[s][v as usize]);
                 let (along, other, anchor, normal) = match against {
                     Against::Obstacle(o) => {
+                        let bone = self.obstacles[o].bone;
+                        let held = |v: u32| {
+                            attached.binary_search(&(surface.places[v as usize].nodes[0], bone)).is_ok()
+                        };
+                        if ends.iter().any(|&v| held(v)) {
+                            return None;
+                        }
                         let world = boundary.bones[self.obstacles[o].bone].at(time).inverse();
                         let depth = |t: f64| {
                             let local = world.transform_point3(a.lerp(b, t));

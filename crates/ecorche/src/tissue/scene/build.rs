@@ -2,11 +2,12 @@
 
 use super::{
     BodyFile, BoneFile, Collide, ContactMode, EndFile, HoldFile, HoldKind, MaterialFile, MaterialKind,
-    ModeFile, SceneError, SceneFile, SolverFile, Source, Up,
+    ModeFile, SceneError, SceneFile, SolverFile, Source, Up, warnings,
 };
 use crate::geom::TriMesh;
 use crate::tissue::boundary::{BoneTrack, Boundary, Condition, Hold, Place};
 use crate::tissue::contact::{Against, CollisionSurface, ContactSettings, Contacts, Obstacle, Resolve};
+use crate::tissue::element::Shape;
 use crate::tissue::embed::embed;
 use crate::tissue::fibres::fibres;
 use crate::tissue::material::{
@@ -75,14 +76,14 @@ pub struct Scene {
     pub substeps: u32,
     /// Frames done.
     pub frame: usize,
-    /// Penetrations in the first state, deepest first, as sentences.
+    /// What intersects in the first state and in the given surfaces, as sentences that name the elements.
     pub warnings: Vec<String>,
     pub(super) key: [u8; 32],
 }
 
-type Offset = Option<usize>;
+pub(super) type Offset = Option<usize>;
 
-fn at<T>(spanned: &Spanned<T>) -> Offset {
+pub(super) fn at<T>(spanned: &Spanned<T>) -> Offset {
     Some(spanned.span().start)
 }
 
@@ -113,8 +114,15 @@ pub(super) fn build(source: &Source, file: &SceneFile) -> Result<Scene, SceneErr
     if file.body.is_empty() {
         return Err(source.error(None, "the scene has no body; add a [[body]] table"));
     }
-    let mut builder =
-        Builder { source, file, unit, bones: &bones, distances: &distances, conditions: Vec::new() };
+    let mut builder = Builder {
+        source,
+        file,
+        unit,
+        bones: &bones,
+        distances: &distances,
+        conditions: Vec::new(),
+        warnings: Vec::new(),
+    };
     let (mut model_bodies, mut bodies) = (Vec::new(), Vec::new());
     let mut first_node = 0;
     for given in &file.body {
@@ -130,29 +138,13 @@ pub(super) fn build(source: &Source, file: &SceneFile) -> Result<Scene, SceneErr
     for given in &file.hold {
         builder.hold(given, &model)?;
     }
-    let conditions = builder.conditions;
+    let Builder { conditions, warnings: builder_warnings, .. } = builder;
     let boundary = Boundary { bones: tracks, conditions };
     let mut simulation =
         Simulation::new(model, boundary, settings(file)).map_err(|e| source.error(None, e.to_string()))?;
     simulation.contacts = contacts(source, file, &simulation.model, &bodies, &bones, &distances)?;
-    let mut warnings = Vec::new();
-    let rest = simulation.model.rest.clone();
-    let overlaps = simulation.contacts.overlaps(&simulation.model, &rest, &simulation.boundary, 0.0);
-    if let Some(deepest) = overlaps.first() {
-        let body = &bodies[simulation.contacts.surfaces[deepest.surface].part].name;
-        let other = match deepest.against {
-            Against::Obstacle(o) => simulation.contacts.obstacles[o].name.clone(),
-            Against::Surface(s) => bodies[simulation.contacts.surfaces[s].part].name.clone(),
-        };
-        let vertices: Vec<usize> = overlaps.iter().take(8).map(|o| o.vertex).collect();
-        warnings.push(format!(
-            "{} points of the first state are inside something; the deepest is vertex {} of \"{body}\", {:.2} mm inside \
-             \"{other}\" (worst vertices {vertices:?}); set run.rest_blend or move the bodies apart",
-            overlaps.len(),
-            deepest.vertex,
-            deepest.depth * 1e3,
-        ));
-    }
+    let mut warnings = builder_warnings;
+    warnings.extend(warnings::first_state(source, file, &simulation));
     let frames = (file.run.seconds * file.run.fps).round() as usize;
     Ok(Scene {
         simulation,
@@ -305,6 +297,7 @@ struct Builder<'a> {
     bones: &'a [SceneBone],
     distances: &'a [Option<SurfaceDistance>],
     conditions: Vec<Condition>,
+    warnings: Vec<String>,
 }
 
 impl Builder<'_> {
@@ -381,6 +374,10 @@ impl Builder<'_> {
             };
             let mut tets =
                 read.map_err(|e| self.source.error(at(path), format!("{}: {e}", full.display())))?;
+            if let Some(node) = tets.nodes.iter().position(|p| !p.is_finite()) {
+                let what = format!("{}: node {node} is not a finite number", full.display());
+                return Err(self.source.error(at(path), what));
+            }
             for p in &mut tets.nodes {
                 *p *= self.unit;
             }
@@ -481,7 +478,20 @@ impl Builder<'_> {
     ) -> Result<(Body, SceneBody), SceneError> {
         let name = file.name.get_ref().clone();
         let (meshed, surface) = self.mesh(file)?;
+        if let Some(surface) = &surface {
+            self.warnings.extend(warnings::crossed(self.source, &file.name, surface));
+        }
         let mesh = meshed.mesh;
+        let flat: Vec<usize> =
+            (0..mesh.tets.len()).filter(|&t| Shape::new(mesh.corners(t)).is_none()).collect();
+        if !flat.is_empty() {
+            let what = format!(
+                "body \"{name}\": {} rest tetrahedra are flat or inverted: {}; remesh the surface or swap two of their corners",
+                flat.len(),
+                warnings::listed(&flat)
+            );
+            return Err(self.source.error(at(&file.name), what));
+        }
         let mut tissues = vec![self.material(&file.material)?];
         let mut ends = [Vec::new(), Vec::new()];
         for (k, end) in [&file.origin, &file.insertion].into_iter().enumerate() {
@@ -733,6 +743,7 @@ fn contacts(
         modulus: c.modulus,
         friction: c.friction,
         thickness: c.thickness * unit,
+        keep_overlap: c.keep_overlap,
     };
     for (bone, (shown, distance)) in bones.iter().zip(distances).enumerate() {
         let (Some(surface), Some(distance)) = (&shown.surface, distance) else { continue };

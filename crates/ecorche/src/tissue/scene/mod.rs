@@ -6,6 +6,7 @@
 mod build;
 mod checkpoint;
 mod run;
+mod warnings;
 
 pub use build::{Scene, SceneBody, SceneBone};
 pub use checkpoint::CheckpointError;
@@ -149,6 +150,7 @@ struct ContactFile {
     thickness: f64,
     own: bool,
     bodies: bool,
+    keep_overlap: bool,
 }
 
 impl Default for ContactFile {
@@ -163,6 +165,7 @@ impl Default for ContactFile {
             thickness: settings.thickness,
             own: false,
             bodies: true,
+            keep_overlap: settings.keep_overlap,
         }
     }
 }
