@@ -100,6 +100,10 @@ pub struct Bvh {
     order: Vec<u32>,
     /// Boxes of the items, in `order`.
     boxes: Vec<Aabb>,
+    /// Of each node, the node above it; of the root itself.
+    parents: Vec<u32>,
+    /// Of each item, its leaf and its place in `order`.
+    places: Vec<[u32; 2]>,
 }
 
 /// Items in a leaf at most. One costs memory and refits, eight costs a third more box tests.
@@ -129,7 +133,19 @@ impl Bvh {
         let mut nodes = Vec::with_capacity(count);
         compact(&sparse, &mut nodes);
         let boxes = order.iter().map(|&i| boxes[i as usize]).collect();
-        Self { nodes, order, boxes }
+        let mut parents = vec![0; nodes.len()];
+        let mut places = vec![[0; 2]; order.len()];
+        for (i, node) in nodes.iter().enumerate() {
+            let (at, link) = (i as u32, node.link);
+            if node.count == 0 {
+                parents[i + 1] = at;
+                parents[link as usize] = at;
+            }
+            for place in link..link + node.count {
+                places[order[place as usize] as usize] = [at, place];
+            }
+        }
+        Self { nodes, order, boxes, parents, places }
     }
 
     /// Builds the tree over triangles.
@@ -159,14 +175,39 @@ impl Bvh {
             .zip(&self.order)
             .with_min_len(1024)
             .for_each(|(aabb, &item)| *aabb = box_of(item));
-        for i in (0..self.nodes.len()).rev() {
-            let Node { link, count, .. } = self.nodes[i];
-            let link = link as usize;
-            self.nodes[i].aabb = if count > 0 {
-                self.boxes[link..link + count as usize].iter().fold(Aabb::EMPTY, |a, &b| a.union(b))
-            } else {
-                self.nodes[i + 1].aabb.union(self.nodes[link].aabb)
-            };
+        (0..self.nodes.len()).rev().for_each(|i| self.refit_node(i));
+    }
+
+    fn refit_node(&mut self, i: usize) {
+        let Node { link, count, .. } = self.nodes[i];
+        let link = link as usize;
+        self.nodes[i].aabb = if count > 0 {
+            self.boxes[link..link + count as usize].iter().fold(Aabb::EMPTY, |a, &b| a.union(b))
+        } else {
+            self.nodes[i + 1].aabb.union(self.nodes[link].aabb)
+        };
+    }
+
+    /// As [`Bvh::refit_triangles`] where only the listed triangles have moved.
+    pub fn refit_triangles_among(&mut self, positions: &[Vec3], triangles: &[[u32; 3]], list: &[u32]) {
+        let mut moved = Vec::new();
+        for &t in list {
+            let [leaf, place] = self.places[t as usize];
+            self.boxes[place as usize] = Aabb::around(&triangles[t as usize].map(|v| positions[v as usize]));
+            moved.push(leaf);
+        }
+        // Children come after their parents, so level by level upward is from the last to the first.
+        moved.sort_unstable();
+        moved.dedup();
+        let mut above: std::collections::BinaryHeap<u32> = moved.into();
+        while let Some(node) = above.pop() {
+            if above.peek() == Some(&node) {
+                continue;
+            }
+            self.refit_node(node as usize);
+            if node > 0 {
+                above.push(self.parents[node as usize]);
+            }
         }
     }
 
@@ -178,6 +219,33 @@ impl Bvh {
     /// Every pair of items `[a, b]`, `a < b`, whose boxes overlap and for which `keep(a, b)` holds,
     /// ascending. Runs in parallel.
     pub fn self_pairs(&self, keep: impl Fn(u32, u32) -> bool + Sync) -> Vec<[u32; 2]> {
+        self.self_pairs_in(keep, |_| true)
+    }
+
+    /// What `join` makes of the items under each node.
+    pub fn summaries<T: Copy>(&self, of_item: impl Fn(u32) -> T, join: impl Fn(T, T) -> T) -> Vec<T> {
+        let Some(&first) = self.order.first() else { return Vec::new() };
+        let mut found = vec![of_item(first); self.nodes.len()];
+        for (i, node) in self.nodes.iter().enumerate().rev() {
+            let link = node.link as usize;
+            found[i] = match node.count as usize {
+                0 => join(found[i + 1], found[link]),
+                count => {
+                    let items = self.order[link..link + count].iter().map(|&item| of_item(item));
+                    items.reduce(&join).expect("a leaf has items")
+                }
+            };
+        }
+        found
+    }
+
+    /// As [`Bvh::self_pairs`], without the pairs inside nodes that `is_open` says no to; nodes are numbered as
+    /// in [`Bvh::summaries`].
+    pub fn self_pairs_in(
+        &self,
+        keep: impl Fn(u32, u32) -> bool + Sync,
+        is_open: impl Fn(u32) -> bool + Sync,
+    ) -> Vec<[u32; 2]> {
         if self.nodes.is_empty() {
             return Vec::new();
         }
@@ -186,7 +254,7 @@ impl Bvh {
         while tasks.len() < TASKS {
             let mut next = Vec::with_capacity(tasks.len() * 3);
             let mut cut = false;
-            for &(a, b) in &tasks {
+            for &(a, b) in tasks.iter().filter(|(a, b)| a != b || is_open(*a)) {
                 cut |= self.split_pair(a, b, &mut next);
             }
             tasks = next;
@@ -201,6 +269,9 @@ impl Bvh {
                 let mut pairs = Vec::new();
                 let mut stack = vec![task];
                 while let Some((a, b)) = stack.pop() {
+                    if a == b && !is_open(a) {
+                        continue;
+                    }
                     if !self.split_pair_or_leaf(a, b, &mut stack) {
                         self.leaf_pairs(a, b, &keep, &mut pairs);
                     }
@@ -616,6 +687,15 @@ mod tests {
         refitted.refit_triangles(&after, &triangles);
         let fresh = Bvh::over_triangles(&after, &triangles);
         assert_eq!(refitted.self_pairs(|_, _| true), fresh.self_pairs(|_, _| true));
+        let mut half = after.clone();
+        let moved: Vec<u32> = (100..260).collect();
+        for v in moved.iter().flat_map(|&t| triangles[t as usize]) {
+            half[v as usize] = before[v as usize];
+        }
+        refitted.refit_triangles_among(&half, &triangles, &moved);
+        let fresh_half = Bvh::over_triangles(&half, &triangles);
+        assert_eq!(refitted.self_pairs(|_, _| true), fresh_half.self_pairs(|_, _| true));
+        refitted.refit_triangles(&after, &triangles);
         let point = Vec3::new(0.1, 0.2, 0.3);
         let nearest = |b: &Bvh| b.nearest(point, f32::INFINITY, &after, &triangles, |_, _| true);
         assert_eq!(nearest(&refitted), nearest(&fresh));

@@ -13,6 +13,7 @@ pub mod remesh;
 pub mod sdf;
 pub mod self_contact;
 pub mod shading;
+pub mod thickness;
 pub mod weld;
 
 pub use adjacency::Adjacency;

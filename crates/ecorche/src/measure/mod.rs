@@ -69,9 +69,8 @@ use crate::character::Influences;
 use crate::geom::TriMesh;
 use crate::geom::adjacency::Adjacency;
 use crate::geom::burial::{self, Cover, Sheet};
-use crate::geom::bvh::{Bvh, Hit};
-use crate::geom::intersect::Ray;
 use crate::geom::self_contact::{Crossings, SelfContact, jitter};
+use crate::geom::thickness;
 use crate::skinning::Surface;
 
 use glam::{Affine3A, Vec3};
@@ -263,7 +262,7 @@ impl Judge {
             adjacency,
             rest: rest.clone(),
         };
-        judge.thickness = thickness(rest, judge.contact.bvh());
+        judge.thickness = thickness::thickness(rest, judge.contact.bvh());
         for seed in SEED..SEED + REST_SEEDS {
             let offsets = jitter(vertices, size * JITTER, seed);
             let moved: Vec<Vec3> = rest.positions.iter().zip(offsets).map(|(&p, j)| p + j).collect();
@@ -409,22 +408,6 @@ impl Judge {
         let (least, most) = ratios.iter().fold((f32::MAX, 0f32), |(l, m), &r| (l.min(r), m.max(r)));
         [motion::percentile(&mut ratios, 0.95), most, least]
     }
-}
-
-/// Distance from each vertex straight inward to where the surface ends. `bvh` fits the mesh.
-fn thickness(mesh: &TriMesh, bvh: &Bvh) -> Vec<f32> {
-    let normals = mesh.normals();
-    (0..mesh.positions.len())
-        .into_par_iter()
-        .with_min_len(256)
-        .map(|v| {
-            let ray = Ray::new(mesh.positions[v], -normals[v]);
-            let leaves =
-                |hit: &Hit| !hit.front && !mesh.triangles[hit.triangle as usize].contains(&(v as u32));
-            bvh.first_hit(&ray, f32::INFINITY, &mesh.positions, &mesh.triangles, leaves)
-                .map_or(f32::INFINITY, |hit| hit.distance)
-        })
-        .collect()
 }
 
 #[cfg(test)]

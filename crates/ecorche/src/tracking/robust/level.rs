@@ -125,14 +125,15 @@ impl Posed<'_> {
         let mut others = [Sampled::default(); MOST_OTHERS];
         let mut count = 0;
         for k in marked(near) {
-            if k == own_part {
+            let is_far = model.relation(own_part, k) == Relation::Far;
+            if k == own_part || (is_far && bearing.pressed <= 0.0) {
                 continue;
             }
             let sampled = self.sample(k, x);
             if sampled.value <= 0.0 {
                 continue;
             }
-            if sampled.value > top.value && model.relation(own_part, k) != Relation::Far {
+            if sampled.value > top.value && !is_far {
                 top = sampled;
             }
             if count < MOST_OTHERS {

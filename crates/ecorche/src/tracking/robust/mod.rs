@@ -51,7 +51,8 @@ pub struct Settings {
     pub depth: f32,
     /// Largest step of a projection.
     pub step: f32,
-    /// How far skin that is not in contact may leave its skinned position, in inner radii of its part. At 0.2
+    /// How far skin that is not in contact may leave its skinned position, in inner radii of its part or in
+    /// thicknesses of the skin there (an ear of a large head), whichever is less. At 0.2
     /// the athlete's elbow was flat at 145 degrees; at 0.05 the squat left half as many crossings again to untangle.
     pub leash: f32,
     /// Rounds of projection and relaxation.

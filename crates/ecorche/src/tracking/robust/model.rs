@@ -5,7 +5,7 @@ use super::pose::Posed;
 use super::ray;
 use crate::character::Character;
 use crate::field::{Field, Grid, Support};
-use crate::geom::{Adjacency, Laplacian};
+use crate::geom::{Adjacency, Bvh, Laplacian, thickness};
 use crate::parts::{FOLLOWS, Part, Parts};
 use crate::skinning::Surface;
 use crate::tracking::stencil::Stencil;
@@ -75,6 +75,8 @@ pub(super) struct Model {
     pub iso: Vec<f32>,
     /// Share of the gap kept, 0 to 1.
     pub gap: Vec<f32>,
+    /// How far free skin may leave its skinned position, metres.
+    pub leash: Vec<f32>,
     /// Cotangent weights.
     pub shape: Stencil,
     /// Weights of one over rest length.
@@ -98,7 +100,14 @@ pub(super) struct Model {
 }
 
 impl Model {
-    pub fn new(character: &Character, surface: &Surface, parts: &Parts, settings: Settings) -> Self {
+    /// `bvh` fits the surface.
+    pub fn new(
+        character: &Character,
+        surface: &Surface,
+        parts: &Parts,
+        bvh: &Bvh,
+        settings: Settings,
+    ) -> Self {
         let mesh = &surface.mesh;
         let adjacency = Adjacency::new(mesh);
         let rest: Vec<Vec3A> = mesh.positions.iter().map(|&p| p.into()).collect();
@@ -132,8 +141,15 @@ impl Model {
             let wanted = RELAXED * bone.radius / edge.max(f32::MIN_POSITIVE);
             bone.relaxations = (wanted.round() as u32).clamp(2, settings.most_relaxations.max(2));
         }
+        let leash = |(&part, thickness): (&u32, f32)| {
+            let inner = bones.get(part as usize).map_or(0.0, |bone| bone.inner_radius);
+            settings.leash * inner.min(thickness)
+        };
+        let thickness = thickness::thickness(mesh, bvh);
+        let leash = parts.part_of_vertex.iter().zip(thickness).map(leash).collect();
         let mut model = Self {
             settings,
+            leash,
             size: mesh.size(),
             normals: mesh.normals().into_iter().map(Vec3A::from).collect(),
             part: parts.part_of_vertex.clone(),

@@ -5,7 +5,7 @@ use super::follow::Followers;
 use super::level::{Bearing, Level};
 use super::model::Model;
 use super::pose::{Posed, marked, smoothstep};
-use super::untangle::{Scratch, Untangler};
+use super::untangle::{Scratch, Start, Untangler};
 use super::{ray, relax, start};
 use crate::character::Character;
 use crate::field::Field;
@@ -95,7 +95,9 @@ pub struct Workspace {
     rays: Vec<(Vec3A, u32, u32, f32)>,
     activity: Vec<f32>,
     woken: Vec<f32>,
+    /// First those near a contact.
     awake: Vec<Awake>,
+    busy: usize,
     awake_near: Vec<u64>,
     pulls: Vec<Vec3A>,
     levels: Vec<Level>,
@@ -115,8 +117,8 @@ impl Workspace {
 impl Tracker {
     /// Prepares a character's surface with its parts.
     pub fn new(character: &Character, surface: &Surface, parts: &Parts, settings: Settings) -> Self {
-        let model = Model::new(character, surface, parts, settings);
         let mut contact = SelfContact::new(&surface.mesh.positions, &surface.mesh.triangles);
+        let model = Model::new(character, surface, parts, contact.bvh(), settings);
         let untangler = Untangler::new(&surface.mesh, &mut contact);
         Self { followers: Followers::new(&model), untangler, contact, model }
     }
@@ -171,9 +173,9 @@ impl Tracker {
         self.relax_and_project(&posed, coherent, w);
         w.lap("track", &mut clock);
         let contact = w.contact.get_or_insert_with(|| self.contact.clone());
-        let awake = w.awake.iter().map(|a| a.vertex);
+        let start = Start { skinned: &w.skinned, pressed: &w.pressed };
         let untangled =
-            self.untangler.untangle(&self.model, contact, awake, &mut w.positions, &mut w.untangle);
+            self.untangler.untangle(&self.model, contact, &start, &mut w.positions, &mut w.untangle);
         w.pairs = [untangled.pairs_before, untangled.pairs_after];
         w.untangling = untangled.rounds;
         w.lap("untangle", &mut clock);
@@ -290,18 +292,20 @@ impl Tracker {
         let words = model.bones.len().div_ceil(64).max(1);
         w.awake.clear();
         w.awake_near.clear();
-        for (i, &v) in model.tracked.iter().enumerate() {
+        let is_awake = |v: u32| w.activity[v as usize] >= ASLEEP;
+        let is_busy = |v: u32| w.pressed[v as usize] > 0.0;
+        let tracked = model.tracked.iter().enumerate().filter(|(_, v)| is_awake(**v));
+        let busy = tracked.clone().filter(|(_, v)| is_busy(**v));
+        w.busy = busy.clone().count();
+        for (i, &v) in busy.chain(tracked.filter(|(_, v)| !is_busy(**v))) {
             let (index, activity) = (v as usize, w.activity[v as usize]);
-            if activity < ASLEEP {
-                continue;
-            }
             let part = model.part[index] as usize;
             let bearing = bearing(model, index, &w.skinned[index].1, w.iso[index], w.pressed[index]);
             w.awake.push(Awake {
                 vertex: v,
                 activity,
                 anchor: w.positions[index],
-                leash: model.settings.leash * model.bones[part].inner_radius,
+                leash: model.leash[index],
                 radius: posed.parts[part].radius,
                 relaxations: model.bones[part].relaxations,
                 bearing: Bearing { taken_from: w.rays[i].1, ..bearing },
@@ -333,15 +337,21 @@ impl Tracker {
         relax::pulls(&model.shape, &w.rest, &motions, &w.awake, &mut w.pulls);
         let most = w.awake.iter().map(|a| a.relaxations).max().unwrap_or(0);
         let rounds = if coherent { 1 } else { settings.rounds };
-        for _ in 0..rounds {
-            self.project(posed, w);
-            (0..most).for_each(|number| self.relax(number, w));
+        let (busy, all) = (w.busy, w.awake.len());
+        for round in 0..rounds {
+            let some = if round == 0 { all } else { busy };
+            self.project(posed, some, w);
+            for number in 0..most {
+                self.relax(number, if number < FREE_RELAXATIONS { some } else { busy }, w);
+            }
         }
         for _ in 0..LAST_ROUNDS {
-            self.project(posed, w);
-            (0..LAST_RELAXATIONS).for_each(|number| self.relax(number, w));
+            self.project(posed, busy, w);
+            (0..LAST_RELAXATIONS).for_each(|number| self.relax(number, busy, w));
         }
-        (0..LAST_PROJECTIONS).for_each(|_| self.project(posed, w));
+        for round in 0..LAST_PROJECTIONS {
+            self.project(posed, if round < FREE_PROJECTIONS { all } else { busy }, w);
+        }
         for _ in 0..SPREADS {
             let (positions, rest) = (&w.positions, &w.rest);
             let apart = |a: &Awake| relax::apart(&model.mean, rest, a.vertex as usize, |k| positions[k]);
@@ -352,13 +362,13 @@ impl Tracker {
         }
     }
 
-    fn project(&self, posed: &Posed, w: &mut Workspace) {
+    /// One projection of the first `count` awake vertices.
+    fn project(&self, posed: &Posed, count: usize, w: &mut Workspace) {
         let words = self.model.bones.len().div_ceil(64).max(1);
         let (awake, near, positions) = (&w.awake, &w.awake_near, &w.positions);
-        let counts: Vec<u32> = w
-            .moved
+        let counts: Vec<u32> = w.moved[..count]
             .par_iter_mut()
-            .zip(w.levels.par_iter_mut())
+            .zip(w.levels[..count].par_iter_mut())
             .with_min_len(TASK)
             .enumerate()
             .map(|(i, (moved, level))| {
@@ -379,7 +389,8 @@ impl Tracker {
         }
     }
 
-    fn relax(&self, number: u32, w: &mut Workspace) {
+    /// Relaxation step `number` of the first `count` awake vertices.
+    fn relax(&self, number: u32, count: usize, w: &mut Workspace) {
         let omega = self.model.settings.relaxation;
         relax::step(
             &self.model.shape,
@@ -389,9 +400,9 @@ impl Tracker {
             &w.positions,
             omega,
             number,
-            &mut w.moved,
+            &mut w.moved[..count],
         );
-        for (vertex, &moved) in w.awake.iter().zip(&w.moved) {
+        for (vertex, &moved) in w.awake.iter().zip(&w.moved[..count]) {
             w.positions[vertex.vertex as usize] = moved;
         }
     }
@@ -427,6 +438,9 @@ impl Tracker {
 const LAST_ROUNDS: u32 = 2;
 const LAST_RELAXATIONS: u32 = 3;
 const LAST_PROJECTIONS: u32 = 3;
+/// Skin far from any contact takes part in so many relaxation steps of the first round, and of the last projections.
+const FREE_RELAXATIONS: u32 = 4;
+const FREE_PROJECTIONS: u32 = 2;
 /// Steps that spread the shortest edges, after that.
 const SPREADS: u32 = 8;
 

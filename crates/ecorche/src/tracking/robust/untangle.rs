@@ -2,8 +2,7 @@
 //!
 //! A fold, skin that crosses its own part or its neighbour's, is drawn to the mean of its neighbours. Limbs that cross
 //! are pushed so that the line along which they cross grows shorter. A little of both each round, and only where
-//! triangles still cross. The first round looks at all triangles that tracking moved, the later ones at those that
-//! the round before moved.
+//! triangles still cross. The first round looks at all triangles, the later ones at those that the round before moved.
 
 use super::model::{Bone, Model, Relation};
 use super::pose::smoothstep;
@@ -13,7 +12,7 @@ use crate::geom::burial::{self, Sheet};
 use crate::geom::intersect::edge_pierces;
 use crate::geom::{SelfContact, TriMesh};
 use crate::parts::FOLLOWS;
-use glam::{Vec3, Vec3A};
+use glam::{Mat3A, Vec3, Vec3A};
 
 /// Share of the way to the mean taken at a time, at the crossing itself: of folds, and of limbs after a push.
 /// Limbs smoothed like folds shrink instead of parting: the athlete's fist kept 47 crossings.
@@ -84,6 +83,14 @@ impl Scratch {
             here + (mean - here) * (share * strength[v as usize])
         }));
         touched.iter().zip(moved.iter()).for_each(|(&v, &p)| positions[v as usize] = p);
+    }
+
+    /// Draws marked vertices back to where skinning had them.
+    fn retreat(&mut self, skinned: &[(Vec3A, Mat3A)]) {
+        for &v in &self.touched {
+            let (here, there) = (self.positions[v as usize], Vec3::from(skinned[v as usize].0));
+            self.positions[v as usize] = here + (there - here) * (SMOOTHING * self.strength[v as usize]);
+        }
     }
 
     /// Spreads the shortest edges of marked vertices.
@@ -157,6 +164,13 @@ impl Scratch {
     }
 }
 
+/// Where the frame began.
+pub(super) struct Start<'a> {
+    pub skinned: &'a [(Vec3A, Mat3A)],
+    /// How near skinning alone makes the skin cross itself, 0 to 1.
+    pub pressed: &'a [f32],
+}
+
 /// What untangling did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Untangled {
@@ -171,6 +185,7 @@ pub(super) struct Untangler {
     triangles_of_vertex: Lists,
     /// Pairs that cross at rest, ascending.
     at_rest: Vec<[u32; 2]>,
+    folds_at_rest: Vec<[u32; 2]>,
     cover_at_rest: Vec<Option<i32>>,
     vertex_ring: Lists,
     component_of_vertex: Vec<u32>,
@@ -192,6 +207,7 @@ impl Untangler {
         let cover_at_rest = burial::cover(&sheet, &mesh.positions, &crossings, contact.bvh()).cover;
         Self {
             at_rest: crossings.pairs,
+            folds_at_rest: crossings.folds,
             cover_at_rest,
             triangles_of_vertex: adjacency.triangles_of_vertex,
             vertex_ring: adjacency.vertex_ring,
@@ -204,7 +220,7 @@ impl Untangler {
         &self,
         model: &Model,
         contact: &mut SelfContact,
-        awake: impl Iterator<Item = u32>,
+        start: &Start,
         x: &mut [Vec3A],
         scratch: &mut Scratch,
     ) -> Untangled {
@@ -215,10 +231,13 @@ impl Untangler {
         scratch.is_listed.resize(contact.triangles().len(), false);
         scratch.touched.clear();
         scratch.crossed.clear();
-        self.list_triangles(awake, scratch);
         let mut best: Option<(usize, Vec<Vec3>)> = None;
         for round in 0..=model.settings.untangling {
-            let mut pairs = contact.find_among(&scratch.positions, &scratch.triangles).pairs;
+            let found = match round {
+                0 => contact.find_between_patches(&scratch.positions),
+                _ => contact.find_among(&scratch.positions, &scratch.triangles),
+            };
+            let mut pairs = found.pairs;
             pairs.retain(|pair| self.at_rest.binary_search(pair).is_err());
             if round == 0 {
                 report.pairs_before = pairs.len();
@@ -231,7 +250,7 @@ impl Untangler {
                 break;
             }
             scratch.crossed.extend(pairs.iter().flatten().flat_map(|&t| contact.triangles()[t as usize]));
-            self.part(model, contact, &pairs, round / PATIENCE, scratch);
+            self.part(model, contact, &pairs, start, round / PATIENCE, scratch);
         }
         if let Some((pairs, positions)) = best {
             report.pairs_after = pairs;
@@ -257,10 +276,11 @@ impl Untangler {
         scratch.strength.clear();
         scratch.strength.resize(model.rest.len(), 0.0);
         scratch.touched.clear();
-        let crossings = contact.find(&scratch.positions);
+        let crossings = contact.find_between_patches(&scratch.positions);
         let new = crossings.pairs.iter().filter(|pair| self.at_rest.binary_search(pair).is_err());
         let mut front = Vec::new();
-        for v in new.chain(&crossings.folds).flatten().flat_map(|&t| contact.triangles()[t as usize]) {
+        let folds = crossings.folds.iter().filter(|fold| self.folds_at_rest.binary_search(fold).is_err());
+        for v in new.chain(folds).flatten().flat_map(|&t| contact.triangles()[t as usize]) {
             scratch.raise(model, v, 1.0, &mut front);
         }
         if !front.is_empty() {
@@ -369,6 +389,7 @@ impl Untangler {
         model: &Model,
         contact: &SelfContact,
         pairs: &[[u32; 2]],
+        start: &Start,
         force: u32,
         scratch: &mut Scratch,
     ) {
@@ -380,9 +401,30 @@ impl Untangler {
                     && b != FOLLOWS
                     && matches!(model.relation(a, b), Relation::Same | Relation::Joint)
         };
+        // Skinning alone does not cross there: tracking made it, and goes back.
+        let is_own_making = |pair: &&[u32; 2]| {
+            let pressed =
+                |&t: &u32| contact.triangles()[t as usize].iter().any(|&v| start.pressed[v as usize] > 0.0);
+            !pair.iter().any(pressed)
+        };
+        let (own_making, pairs): (Vec<[u32; 2]>, Vec<[u32; 2]>) = pairs.iter().partition(is_own_making);
         let (folds, limbs): (Vec<[u32; 2]>, Vec<[u32; 2]>) = pairs.iter().partition(is_fold);
         scratch.triangles.clear();
         let mut moved = Vec::new();
+        if !own_making.is_empty() {
+            self.mark(
+                model,
+                contact,
+                &own_making,
+                SPREAD * (1.0 + force as f32),
+                RINGS + force as usize,
+                scratch,
+            );
+            scratch.retreat(start.skinned);
+            scratch.keep_apart(model);
+            moved.extend_from_slice(&scratch.touched);
+            scratch.unmark();
+        }
         if !folds.is_empty() {
             self.mark(
                 model,
