@@ -40,6 +40,20 @@ impl SelfContact {
     /// As [`SelfContact::find`], several times as fast, for surfaces in which a patch whose triangles all look to one
     /// side does not cross itself: true of skin but for pieces that lie on each other and look the same way.
     pub fn find_between_patches(&mut self, positions: &[Vec3]) -> Crossings {
+        let found = self.between_patches(positions, |contact, a, b| contact.meet(positions, a, b));
+        self.sort(found)
+    }
+
+    /// The pairs of [`SelfContact::find_between_patches`] without the folds.
+    pub fn pairs_between_patches(&mut self, positions: &[Vec3]) -> Vec<[u32; 2]> {
+        self.between_patches(positions, |contact, a, b| contact.cross(positions, a, b))
+    }
+
+    fn between_patches(
+        &mut self,
+        positions: &[Vec3],
+        keep: impl Fn(&Self, u32, u32) -> bool + Sync,
+    ) -> Vec<[u32; 2]> {
         self.bvh.refit_triangles(positions, &self.triangles);
         let normal = |t: &[u32; 3]| {
             let [a, b, c] = t.map(|v| positions[v as usize]);
@@ -57,13 +71,12 @@ impl SelfContact {
             // The least product of any normal in the box with its middle.
             (middle * low).min(middle * high).element_sum() <= 0.0
         };
-        let found = self.bvh.self_pairs_in(|a, b| self.meet(positions, a, b), is_open);
-        self.sort(found)
+        self.bvh.self_pairs_in(|a, b| keep(self, a, b), is_open)
     }
 
-    /// Those of [`SelfContact::find`] with at least one triangle of the list, which must be ascending and hold all
+    /// The pairs of [`SelfContact::find`] with at least one triangle of the list, which must be ascending and hold all
     /// that have moved since the search before.
-    pub fn find_among(&mut self, positions: &[Vec3], list: &[u32]) -> Crossings {
+    pub fn pairs_among(&mut self, positions: &[Vec3], list: &[u32]) -> Vec<[u32; 2]> {
         self.bvh.refit_triangles_among(positions, &self.triangles, list);
         let of_triangle = |&a: &u32| {
             let mut found = Vec::new();
@@ -71,7 +84,7 @@ impl SelfContact {
             self.bvh.overlapping(&Aabb::around(&corners), |b| {
                 // A pair within the list is found from its smaller triangle.
                 let skip = b == a || (b < a && list.binary_search(&b).is_ok());
-                if !skip && self.meet(positions, a.min(b), a.max(b)) {
+                if !skip && self.cross(positions, a.min(b), a.max(b)) {
                     found.push([a.min(b), a.max(b)]);
                 }
             });
@@ -80,7 +93,17 @@ impl SelfContact {
         let lists: Vec<Vec<[u32; 2]>> = list.par_iter().with_min_len(64).map(of_triangle).collect();
         let mut found: Vec<[u32; 2]> = lists.into_iter().flatten().collect();
         found.sort_unstable();
-        self.sort(found)
+        found
+    }
+
+    /// Whether two triangles without a shared vertex meet.
+    fn cross(&self, positions: &[Vec3], a: u32, b: u32) -> bool {
+        let (ta, tb) = (self.triangles[a as usize], self.triangles[b as usize]);
+        let corners = |t: [u32; 3]| t.map(|v| positions[v as usize]);
+        shared_vertices(ta, tb) == Shared::None
+            && proper(ta)
+            && proper(tb)
+            && triangles_meet(corners(ta), corners(tb))
     }
 
     fn meet(&self, positions: &[Vec3], a: u32, b: u32) -> bool {
@@ -212,9 +235,9 @@ mod tests {
             let found = contact.find(&crumpled);
             assert_eq!(found.pairs, one_by_one(&crumpled, &triangles));
             let list: Vec<u32> = (0..triangles.len() as u32).step_by(3).collect();
-            let among = contact.find_among(&crumpled, &list);
+            let among = contact.pairs_among(&crumpled, &list);
             let expected = found.pairs.iter().filter(|p| p.iter().any(|t| t % 3 == 0)).copied();
-            assert_eq!(among.pairs, expected.collect::<Vec<_>>());
+            assert_eq!(among, expected.collect::<Vec<_>>());
             assert!(amount < 0.1 || !found.pairs.is_empty());
         }
     }
@@ -233,6 +256,10 @@ mod tests {
             let found = SelfContact::new(&flat, &triangles).find(&positions);
             assert_eq!(found.pairs, one_by_one(&positions, &triangles));
             assert!(!found.pairs.is_empty());
+            // Both halves look different ways, so no patch holds two triangles that meet.
+            let mut contact = SelfContact::new(&flat, &triangles);
+            assert_eq!(contact.find_between_patches(&positions), found);
+            assert_eq!(contact.pairs_between_patches(&positions), found.pairs);
         }
     }
 

@@ -233,11 +233,10 @@ impl Untangler {
         scratch.crossed.clear();
         let mut best: Option<(usize, Vec<Vec3>)> = None;
         for round in 0..=model.settings.untangling {
-            let found = match round {
-                0 => contact.find_between_patches(&scratch.positions),
-                _ => contact.find_among(&scratch.positions, &scratch.triangles),
+            let mut pairs = match round {
+                0 => contact.pairs_between_patches(&scratch.positions),
+                _ => contact.pairs_among(&scratch.positions, &scratch.triangles),
             };
-            let mut pairs = found.pairs;
             pairs.retain(|pair| self.at_rest.binary_search(pair).is_err());
             if round == 0 {
                 report.pairs_before = pairs.len();
