@@ -4,7 +4,7 @@ use super::{bind, write_json, write_png};
 use crate::arguments::Measure;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
-use ecorche::deform::Body;
+use ecorche::deform::{Body, Method};
 use ecorche::measure::{ClipFigures, Judge, Limits, figure, judge_clip, table};
 use ecorche::output::plot::{Axis, Plot, Series};
 use ecorche::sampling::Plan;
@@ -32,12 +32,17 @@ pub fn run(arguments: &Measure, console: &Console) -> Result<Outcome, Failure> {
     })?;
     let judge = Judge::of(&surface)?;
     let cache = source::user_cache(&arguments.cache);
-    let bodies: Vec<Body> = arguments
-        .methods
+    let under = source::under_the_skin(&arguments.implicit, &character, &arguments.rig.file)?;
+    let mut methods = arguments.methods.clone();
+    if methods.is_empty() {
+        methods.extend([Method::Linear, Method::DualQuaternion, Method::Implicit]);
+        methods.extend(under.has_muscles().then_some(Method::Muscles));
+    }
+    let bodies: Vec<Body> = methods
         .iter()
         .map(|&method| {
-            let settings = arguments.implicit.settings(method, &character)?;
-            Ok(bind(&character, settings, cache.as_ref(), console))
+            let settings = arguments.implicit.settings(method, &character, &under);
+            bind(&character, settings, &under, cache.as_ref(), console)
         })
         .collect::<Result<_, Failure>>()?;
     let measured = measure(&judge, &surface, &bodies, &plans, console)?;

@@ -127,9 +127,25 @@ impl ImplicitMuscle {
         self.width * self.profiles.at(self.activation).value(s).0
     }
 
+    /// From the axis to the surface at share `s` of the length in direction `out`, metres.
+    pub fn top(&self, s: f64, out: DVec3) -> f64 {
+        let (place, _) = self.axis.place(s);
+        let foot = self.axis.project(place, f64::INFINITY, self.projection);
+        let cosine = foot.map_or(0.0, |foot| self.axis.normal(&foot).0.dot(out.normalize_or_zero()));
+        self.thickness(s) * self.section.radius(cosine).0
+    }
+
     /// By its formula, without integrating the field: `pi w^2` times the swept length, cubic metres.
     pub fn volume(&self) -> f64 {
         PI * self.width * self.width * swept_length(&self.axis, &self.profiles, self.activation)
+    }
+
+    /// As [`ImplicitMuscle::distance`], with the foot on the axis.
+    #[inline]
+    pub fn distance_and_foot(&self, q: DVec3, reach: f64) -> Option<(f64, DVec3, Foot)> {
+        let foot = self.axis.project(q, reach, self.projection)?;
+        let (distance, gradient) = self.distance_from(q, &foot);
+        Some((distance, gradient, foot))
     }
 
     /// `f` and its gradient; `None` further than `reach` from the axis. On the axis the gradient is zero.
