@@ -370,14 +370,16 @@ pub struct Render {
 ///
 /// For every method and frame: intersecting triangle pairs beyond those at rest, penetration depth, volume,
 /// stretch, flipped triangles, popping, time. Prints a table of the worst and mean values and names the worst
-/// frames. With --fail-above the exit code is 1 when a limit is passed, so that a build can be gated.
+/// frames. Of a body with muscles also what they do: length, width, volume, depth in bones. With --fail-above the exit
+/// code is 1 when a limit is passed, so that a build can be gated.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
   ecorche measure hero.fbx --clip squat
   ecorche measure hero.fbx --clip all --methods dqs,implicit --json hero.json --plot pairs.png
   ecorche measure hero.fbx --methods implicit --fail-above pairs=20,stretch_max=3
-  ecorche measure hero.fbx --methods implicit --tracking 2014")]
+  ecorche measure hero.fbx --methods implicit --tracking 2014
+  ecorche measure sample:arm --clip curl --methods muscles --plot-muscles muscles.png")]
 pub struct Measure {
     /// The character.
     #[command(flatten)]
@@ -400,6 +402,9 @@ pub struct Measure {
     /// Figure to plot
     #[arg(long, value_name = "NAME", default_value = "pairs")]
     pub figure: String,
+    /// Plot length, width and volume of the muscles over the clip to this PNG
+    #[arg(long, value_name = "OUT")]
+    pub plot_muscles: Option<PathBuf>,
     /// Limits such as pairs=0,stretch_max=3; exit code 1 when one is passed
     #[arg(long, value_name = "LIMITS")]
     pub fail_above: Option<String>,

@@ -26,7 +26,7 @@ pub use settings::{Method, MuscleSettings, Settings, Tracking, UnknownName};
 
 use crate::cache::{Cache, Key};
 use crate::character::{Character, Mesh, Pose};
-use crate::frame::{Frame, FrameMesh, FrameReport};
+use crate::frame::{Frame, FrameMesh, FrameReport, MuscleReport};
 use crate::muscle::definition::BodyDef;
 use crate::muscle::{self, BuildError, Musculature};
 use crate::parts::Parts;
@@ -99,7 +99,8 @@ impl Body {
     /// and kept there.
     pub fn bind(character: Arc<Character>, settings: impl Into<Settings>, cache: Option<&Cache>) -> Self {
         let none = BodyDef::default();
-        Self::bind_with(character, settings, &none, Path::new("."), cache).unwrap_or_else(|_| unreachable!())
+        Self::bind_with(character, settings, &none, Path::new("."), cache)
+            .expect("only muscles and fat can be refused")
     }
 
     /// As [`Body::bind`], with muscles and fat for [`Method::Muscles`]. `folder`: where the files of bones are relative
@@ -178,13 +179,19 @@ impl Body {
         self.run(pose, time, Some(state), workspace)
     }
 
-    /// Moves the muscles on to a frame that is not wanted itself.
-    pub fn advance(&self, pose: &Pose, time: f32, state: &mut State, workspace: &mut Workspace) {
-        if let Some(implicit) = &self.implicit {
-            let world_from_joint = pose.world(&self.character.skeleton);
-            implicit.pose(&world_from_joint, &mut workspace.implicit);
-            implicit.move_muscles(time, Some(state), &self.settings.muscles, &mut workspace.implicit);
-        }
+    /// Moves the muscles on to a frame whose skin is not wanted.
+    pub fn advance(
+        &self,
+        pose: &Pose,
+        time: f32,
+        state: &mut State,
+        workspace: &mut Workspace,
+    ) -> MuscleReport {
+        let Some(implicit) = &self.implicit else { return MuscleReport::default() };
+        let world_from_joint = pose.world(&self.character.skeleton);
+        implicit.pose(&world_from_joint, &mut workspace.implicit);
+        implicit.move_muscles(time, Some(state), &self.settings.muscles, &mut workspace.implicit);
+        implicit.report_muscles(&workspace.implicit).unwrap_or_default()
     }
 
     fn run(&self, pose: &Pose, time: f32, mut state: Option<&mut State>, workspace: &mut Workspace) -> Frame {

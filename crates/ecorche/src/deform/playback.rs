@@ -2,7 +2,7 @@
 
 use super::{Body, State, Workspace};
 use crate::character::Pose;
-use crate::frame::Frame;
+use crate::frame::{Frame, MuscleReport};
 use crate::sampling::Plan;
 
 /// Plays a clip. Whatever order frames are asked for in, each is what it is when the clip is played from its start:
@@ -27,6 +27,18 @@ impl<'a> Playback<'a> {
 
     /// The frame of that number, counted from 0 at the clip's start.
     pub fn frame(&mut self, number: usize, workspace: &mut Workspace) -> Frame {
+        self.run_to(number, workspace);
+        self.body.deform_next(&self.pose, self.plan.time(number), &mut self.state, workspace)
+    }
+
+    /// Muscles alone, moved on to that frame.
+    pub fn advance(&mut self, number: usize, workspace: &mut Workspace) -> MuscleReport {
+        self.run_to(number, workspace);
+        self.body.advance(&self.pose, self.plan.time(number), &mut self.state, workspace)
+    }
+
+    /// Everything before the frame, and its pose.
+    fn run_to(&mut self, number: usize, workspace: &mut Workspace) {
         let swings = self.body.has_muscles() && self.body.settings().muscles.remembers();
         let coherent = self.body.settings().coherent;
         if number < self.next {
@@ -49,7 +61,6 @@ impl<'a> Playback<'a> {
         }
         self.plan.sample(number, &mut self.pose);
         self.next = number + 1;
-        self.body.deform_next(&self.pose, self.plan.time(number), &mut self.state, workspace)
     }
 
     /// The pose of the last frame.

@@ -40,6 +40,7 @@ pub fn judge_clip(
             reference: reference.as_deref(),
             in_contact: reference.is_some().then_some(in_contact.as_slice()),
             milliseconds,
+            muscles: frame.report.muscles,
             ..FrameInput::new(frame_number, &surface.positions(&frame))
         })?;
         progress(frame_number + 1 - plan.frames.start());
