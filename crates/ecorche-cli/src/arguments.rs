@@ -1,11 +1,13 @@
 //! Every command and option, defined once: parsing, help, manual and completions come from here.
 
-use crate::{Failure, source};
+use crate::source::Under;
 use clap::{Args, Parser, Subcommand};
 use ecorche::character::Character;
 use ecorche::deform::{Method, Settings, Tracking};
 use ecorche::field::section::{Axis, UnknownAxis};
+use ecorche::muscle::Motion;
 use ecorche::output::raster::View;
+use ecorche::portrait::MuscleColour;
 use ecorche::sampling::Sampling;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -105,7 +107,7 @@ pub struct InfoArguments {
 }
 
 /// What lies under the skin.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub struct AnatomyArguments {
     /// Anatomy file: skin settings, muscles, fat. `ecorche init` writes one
     #[arg(long, value_name = "FILE")]
@@ -163,10 +165,11 @@ pub struct Bake {
     /// Which moments.
     #[command(flatten)]
     pub sampling: SamplingArguments,
-    /// Deformation: implicit (skin that touches skin), lbs (linear blend), dqs (dual quaternions), cor (centres
-    /// of rotation)
-    #[arg(long, default_value = "implicit", value_name = "METHOD")]
-    pub method: Method,
+    /// Deformation: muscles (skin over muscles that bulge and swing; the default where the anatomy has any), implicit
+    /// (skin that touches skin; the default otherwise), lbs (linear blend), dqs (dual quaternions), cor (centres of
+    /// rotation)
+    #[arg(long, value_name = "METHOD")]
+    pub method: Option<Method>,
     /// The implicit method.
     #[command(flatten)]
     pub implicit: ImplicitArguments,
@@ -223,7 +226,7 @@ impl SamplingArguments {
 }
 
 /// How the implicit method works.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub struct ImplicitArguments {
     /// How the implicit method places vertices: robust (any pose; the default), or the schemes of the papers, 2012 and
     /// 2014, to compare with
@@ -232,20 +235,33 @@ pub struct ImplicitArguments {
     /// Let each frame start from the one before: faster, but a frame then depends on those before it
     #[arg(long)]
     pub coherent: bool,
-    /// Settings of the skin.
+    /// Leave out the muscles and fat of the anatomy
+    #[arg(long)]
+    pub no_muscles: bool,
+    /// Muscles follow the pose at once instead of swinging
+    #[arg(long)]
+    pub still_muscles: bool,
+    /// Settings of the skin, and what lies under it.
     #[command(flatten)]
     pub anatomy: AnatomyArguments,
 }
 
 impl ImplicitArguments {
-    /// As the library takes it: what the anatomy file asks for, unless an option says otherwise.
-    pub fn settings(&self, method: Method, character: &Character) -> Result<Settings, Failure> {
-        let settings = match source::load_anatomy(&self.anatomy, character)? {
-            Some(file) => Settings::of_skin(&file.anatomy().skin, &character.skeleton),
-            None => Settings::default(),
-        };
+    /// As the library takes it: what the anatomy asks for, unless an option says otherwise.
+    pub fn settings(&self, method: Method, character: &Character, under: &Under) -> Settings {
+        let settings = Settings::of_skin(&under.skin, &character.skeleton);
         let tracking = self.tracking.unwrap_or(settings.tracking);
-        Ok(Settings { method, tracking, coherent: self.coherent, ..settings })
+        let mut settings = Settings { method, tracking, coherent: self.coherent, ..settings };
+        if self.still_muscles {
+            settings.muscles.motion = Motion::Kinematic;
+        }
+        settings
+    }
+
+    /// The best there is for this anatomy.
+    pub fn default_method(&self, under: &Under) -> Method {
+        let robust = self.tracking.is_none_or(|t| t == Tracking::Robust);
+        if robust && under.has_muscles() { Method::Muscles } else { Method::Implicit }
     }
 }
 
@@ -263,7 +279,7 @@ pub struct CacheArguments {
 /// Show what this is: bake, draw and measure the built-in athlete.
 ///
 /// Leaves in FOLDER: a cache of every clip with the mesh it sits on, a contact sheet that compares linear
-/// blending, dual quaternions and the implicit skin frame by frame, and the measurements as text, JSON and plot.
+/// blending, the implicit skin and the skin over muscles frame by frame, and the measurements as text, JSON and plot.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -309,12 +325,18 @@ pub struct Render {
     /// One frame, counted from 0 at the clip's start
     #[arg(long, value_name = "N", conflicts_with = "frames")]
     pub frame: Option<usize>,
-    /// Deformation: implicit, lbs, dqs or cor
-    #[arg(long, default_value = "implicit", value_name = "METHOD")]
-    pub method: Method,
+    /// Deformation: muscles, implicit, lbs, dqs or cor; muscles by default where the anatomy has any, else implicit
+    #[arg(long, value_name = "METHOD")]
+    pub method: Option<Method>,
     /// The implicit method.
     #[command(flatten)]
     pub implicit: ImplicitArguments,
+    /// Draw what lies under the skin, muscles coloured by activation or tension
+    #[arg(long, value_name = "COLOUR", num_args = 0..=1, default_missing_value = "activation")]
+    pub muscles: Option<MuscleColour>,
+    /// With --muscles: how much of the skin is seen, from 0 (taken off) to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.22)]
+    pub skin: f32,
     /// Several methods side by side
     #[arg(long, value_name = "METHODS", value_delimiter = ',', conflicts_with = "method")]
     pub compare: Vec<Method>,
@@ -348,14 +370,16 @@ pub struct Render {
 ///
 /// For every method and frame: intersecting triangle pairs beyond those at rest, penetration depth, volume,
 /// stretch, flipped triangles, popping, time. Prints a table of the worst and mean values and names the worst
-/// frames. With --fail-above the exit code is 1 when a limit is passed, so that a build can be gated.
+/// frames. Of a body with muscles also what they do: length, width, volume, depth in bones. With --fail-above the exit
+/// code is 1 when a limit is passed, so that a build can be gated.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
   ecorche measure hero.fbx --clip squat
   ecorche measure hero.fbx --clip all --methods dqs,implicit --json hero.json --plot pairs.png
   ecorche measure hero.fbx --methods implicit --fail-above pairs=20,stretch_max=3
-  ecorche measure hero.fbx --methods implicit --tracking 2014")]
+  ecorche measure hero.fbx --methods implicit --tracking 2014
+  ecorche measure sample:arm --clip curl --methods muscles --plot-muscles muscles.png")]
 pub struct Measure {
     /// The character.
     #[command(flatten)]
@@ -363,8 +387,8 @@ pub struct Measure {
     /// Which moments.
     #[command(flatten)]
     pub sampling: SamplingArguments,
-    /// Methods to measure
-    #[arg(long, value_name = "METHODS", value_delimiter = ',', default_value = "lbs,dqs,implicit")]
+    /// Methods to measure; lbs,dqs,implicit by default, and muscles where the anatomy has any
+    #[arg(long, value_name = "METHODS", value_delimiter = ',')]
     pub methods: Vec<Method>,
     /// The implicit method.
     #[command(flatten)]
@@ -378,6 +402,9 @@ pub struct Measure {
     /// Figure to plot
     #[arg(long, value_name = "NAME", default_value = "pairs")]
     pub figure: String,
+    /// Plot length, width and volume of the muscles over the clip to this PNG
+    #[arg(long, value_name = "OUT")]
+    pub plot_muscles: Option<PathBuf>,
     /// Limits such as pairs=0,stretch_max=3; exit code 1 when one is passed
     #[arg(long, value_name = "LIMITS")]
     pub fail_above: Option<String>,

@@ -1,16 +1,19 @@
 //! Where a character comes from: a file or a sample made by code, with motion and weights added.
 
 use crate::Failure;
-use crate::arguments::{AnatomyArguments, CacheArguments, Rig, SamplingArguments, Weights};
+use crate::arguments::{
+    AnatomyArguments, CacheArguments, ImplicitArguments, Rig, SamplingArguments, Weights,
+};
 use crate::console::Console;
-use ecorche::anatomy::AnatomyFile;
+use ecorche::anatomy::{AnatomyFile, SkinDef};
 use ecorche::cache::Cache;
 use ecorche::character::motion::{self, Transfer};
 use ecorche::character::{Character, Clip, read};
+use ecorche::muscle::definition::BodyDef;
 use ecorche::samples;
 use ecorche::sampling::{Plan, Sampling};
 use ecorche::skinning::heat_weights::{self, HeatSettings};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Loads `source`, a path or `sample:NAME`.
@@ -129,6 +132,45 @@ pub fn load_anatomy(
     let file = AnatomyFile::read(path)?;
     file.check(&character.skeleton)?;
     Ok(Some(file))
+}
+
+/// How a character's skin is composed and what lies under it.
+#[derive(Default)]
+pub struct Under {
+    /// The skin.
+    pub skin: SkinDef,
+    /// Muscles and fat, mirror images written out.
+    pub body: BodyDef,
+    /// Where the files of bones are relative to.
+    pub folder: PathBuf,
+}
+
+impl Under {
+    /// Whether there is anything that moves under the skin.
+    pub fn has_muscles(&self) -> bool {
+        !(self.body.muscle.is_empty() && self.body.fat.is_empty())
+    }
+}
+
+/// The anatomy file asked for, else what a sample has of its own; nothing else has muscles without a file.
+pub fn under_the_skin(
+    arguments: &ImplicitArguments,
+    character: &Character,
+    source: &str,
+) -> Result<Under, Failure> {
+    let (anatomy, folder) = match load_anatomy(&arguments.anatomy, character)? {
+        Some(file) => {
+            let folder =
+                arguments.anatomy.anatomy.as_deref().and_then(Path::parent).unwrap_or(Path::new("."));
+            (file.anatomy().clone(), folder.to_owned())
+        }
+        None => {
+            let own = source.strip_prefix("sample:").and_then(|spec| samples::anatomy(spec, character));
+            (own.unwrap_or_default(), PathBuf::from("."))
+        }
+    };
+    let body = if arguments.no_muscles { BodyDef::default() } else { anatomy.in_full(character) };
+    Ok(Under { skin: anatomy.skin, body, folder })
 }
 
 /// The user's disk cache, unless switched off.

@@ -5,7 +5,7 @@
 
 use ecorche::character::{Character, Pose};
 use ecorche::field::Field;
-use ecorche::muscle::definition::{Attachment, BodyDef, Footprint, MuscleDef, ProfileDef, ProfilesDef, Side};
+use ecorche::muscle::definition::{Attachment, BodyDef, MuscleDef, Side};
 use ecorche::muscle::{Flesh, Layer, Musculature, Settings, Workspace};
 use ecorche::output::plot::{Axis, Plot, Series};
 use glam::Vec3;
@@ -16,36 +16,17 @@ use std::time::{Duration, Instant};
 
 const FPS: f32 = 24.0;
 
-fn at(bone: &str, x: f32, y: f32, z: f32) -> Footprint {
-    Attachment { bone: bone.into(), at: Vec3::new(x, y, z) }.into()
-}
-
-/// Joints have Y along the bone and Z where it flexes to.
-fn muscles() -> BodyDef {
-    let (upper, lower) = ("leftUpperArm", "leftLowerArm");
-    let list = [
-        ("biceps brachii", at(upper, 0.0, 0.01, 0.025), at(lower, 0.0, 0.045, 0.012), 0.017, [4, 7]),
-        ("triceps brachii", at(upper, 0.0, 0.03, -0.025), at(lower, 0.0, -0.012, -0.022), 0.019, [4, 4]),
-        ("brachialis", at(upper, 0.004, 0.13, 0.012), at(lower, 0.0, 0.03, 0.008), 0.011, [4, 4]),
-        ("brachioradialis", at(upper, 0.018, 0.2, 0.004), at(lower, 0.01, 0.2, 0.008), 0.010, [4, 5]),
-    ];
-    let muscle = list
-        .into_iter()
-        .map(|(name, origin, insertion, width, active)| MuscleDef {
-            particles: 30,
-            eccentricity: 0.3,
-            profile: ProfilesDef { rest: ProfileDef::Beta([3, 3]), active: ProfileDef::Beta(active) },
-            ..MuscleDef::new(name, Side::Left, origin, insertion, width)
-        })
-        .collect();
-    BodyDef { muscle, ..BodyDef::default() }
-}
-
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::args().nth(1).map(PathBuf::from);
     let arm = ecorche::samples::build("arm")?;
     let bind = Pose::rest(&arm).world(&arm.skeleton);
-    let musculature = Musculature::new(&muscles(), &arm.skeleton, &bind, Path::new("."), Vec::new())?;
+    let musculature = Musculature::new(
+        &ecorche::samples::arm::muscles(),
+        &arm.skeleton,
+        &bind,
+        Path::new("."),
+        Vec::new(),
+    )?;
     for clip in ["curl", "shake"] {
         play(&arm, &musculature, clip, folder.as_deref())?;
     }

@@ -1,7 +1,6 @@
 //! A clip, frame by frame, into a cache.
 
-use crate::character::Pose;
-use crate::deform::{Body, State, Workspace};
+use crate::deform::{Body, Playback, Workspace};
 use crate::output::{self, Shot, WriteError};
 use crate::sampling::Plan;
 use std::ops::ControlFlow;
@@ -29,7 +28,8 @@ pub struct Baked {
     pub fell_back: usize,
 }
 
-/// Bakes `plan` to `path`, whose ending chooses the format. `progress` hears of every finished
+/// Bakes `plan` to `path`, whose ending chooses the format. Frames are those of the whole clip, played from its start:
+/// a part of it baked alone has the same. `progress` hears of every finished
 /// frame and may stop the bake, which then leaves nothing behind.
 pub fn bake(
     body: &Body,
@@ -46,12 +46,10 @@ pub fn bake(
         frame_count: plan.len(),
     };
     let mut writer = output::create(path, &shot)?;
-    let (mut state, mut workspace) = (State::default(), Workspace::default());
-    let mut pose = Pose::rest(character);
+    let (mut playback, mut workspace) = (Playback::new(body, plan), Workspace::default());
     let mut baked = Baked::default();
     for frame_number in plan.frames.clone() {
-        plan.sample(frame_number, &mut pose);
-        let frame = body.deform_next(&pose, plan.time(frame_number), &mut state, &mut workspace);
+        let frame = playback.frame(frame_number, &mut workspace);
         writer.write_frame(&frame)?;
         baked.fell_back += frame.report.fell_back;
         baked.frames += 1;

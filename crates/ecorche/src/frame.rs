@@ -24,13 +24,29 @@ pub struct FrameMesh {
 }
 
 /// Counts of one frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct FrameReport {
     /// Vertices that could not be deformed as asked and fell back to a simpler position.
     pub fell_back: usize,
     /// What tracking did; `None` for methods without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tracking: Option<TrackingReport>,
+    /// What the muscles did; `None` without.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub muscles: Option<MuscleReport>,
+}
+
+/// What muscles did in one frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct MuscleReport {
+    /// Fibres, several to a convergent muscle.
+    pub fibres: usize,
+    /// Fat pads.
+    pub pads: usize,
+    /// Fibres and pads put back to where their bones carry them because a number was not finite or absurd.
+    pub resets: usize,
+    /// How far the worst particle is inside a bone beyond its clearance, metres.
+    pub deepest: f32,
 }
 
 /// What tracking did in one frame. Vertices are those of the welded surface.

@@ -1,13 +1,16 @@
 //! Pictures of a character: one camera for all frames and methods shown together.
 
 mod fields;
+mod muscles;
 
 pub use fields::{FieldError, FieldLook, Show, Through, draw_fields, field_surface, part_of_joint};
+pub use muscles::{MuscleColour, MuscleLook, UnknownColour};
 
 use crate::character::{Character, Pose};
-use crate::deform::{Body, State, Workspace};
+use crate::deform::{Body, Playback, Workspace};
 use crate::frame::Frame;
 use crate::inspect::{Inspector, Quantity, QuantityError};
+use crate::muscle::{Flesh, Musculature};
 use crate::output::Picture;
 use crate::output::legend::Legend;
 use crate::output::raster::{Camera, Framing, Scene, Settings, Surface, View, ground_height, render};
@@ -29,11 +32,21 @@ pub struct Look {
     pub focus: Option<usize>,
     /// Whether the camera goes along with a character that travels, which keeps it large on a contact sheet.
     pub follow: bool,
+    /// What lies under the skin, seen through it, where a body has it.
+    pub muscles: Option<MuscleLook>,
 }
 
 impl Default for Look {
     fn default() -> Self {
-        Self { view: View::Auto, width: 900, height: 900, wire: false, focus: None, follow: true }
+        Self {
+            view: View::Auto,
+            width: 900,
+            height: 900,
+            wire: false,
+            focus: None,
+            follow: true,
+            muscles: None,
+        }
     }
 }
 
@@ -87,6 +100,17 @@ impl<'a> Portrait<'a> {
 
     /// Draws one frame; `pose` is the pose it shows, needed to follow a joint.
     pub fn draw(&self, frame: &Frame, pose: &Pose, quantity: Option<&Quantity>) -> Picture {
+        self.draw_with(frame, pose, quantity, None)
+    }
+
+    /// The same with what lies under the skin, and the largest tension on the scale.
+    fn draw_with(
+        &self,
+        frame: &Frame,
+        pose: &Pose,
+        quantity: Option<&Quantity>,
+        under: Option<(&Musculature, &Flesh, MuscleLook, f32)>,
+    ) -> Picture {
         let mut scene =
             Scene { ground: self.look.focus.is_none().then_some(self.ground), ..Scene::default() };
         for (m, (mesh, posed)) in self.character.meshes.iter().zip(&frame.meshes).enumerate() {
@@ -102,7 +126,15 @@ impl<'a> Portrait<'a> {
             if let Some(edges) = self.wires.get(m) {
                 surface = surface.wire(edges);
             }
-            scene.surfaces.push(surface);
+            if let Some((_, _, look, _)) = under {
+                surface = surface.alpha(look.skin.clamp(0.0, 1.0));
+            }
+            if surface.alpha > 0.0 {
+                scene.surfaces.push(surface);
+            }
+        }
+        if let Some((body, flesh, look, largest)) = under {
+            muscles::add(&mut scene, body, flesh, look, largest);
         }
         let camera = match self.look.focus {
             Some(joint) => {
@@ -124,11 +156,10 @@ struct Shown {
     frame: Frame,
     pose: Pose,
     quantity: Option<Quantity>,
+    flesh: Flesh,
 }
 
 /// Deforms the listed frames of `plan` under every body, which are of one character. Outer list: frames.
-///
-/// A coherent body runs through the frames between the first and the last of them too.
 fn deform_all(
     bodies: &[Body],
     plan: &Plan,
@@ -138,19 +169,13 @@ fn deform_all(
     let mut workspace = Workspace::default();
     let mut shown: Vec<Vec<Shown>> = frames.iter().map(|_| Vec::new()).collect();
     for body in bodies {
-        let mut state = State::default();
-        let mut pose = Pose::rest(body.character());
-        let mut next = *plan.frames.start();
+        let mut playback = Playback::new(body, plan);
         for (row, &number) in shown.iter_mut().zip(frames) {
-            let first = if body.settings().coherent { next.min(number) } else { number };
-            let mut frame = Frame::default();
-            for number in first..=number {
-                plan.sample(number, &mut pose);
-                frame = body.deform_next(&pose, plan.time(number), &mut state, &mut workspace);
-            }
-            next = number + 1;
+            let frame = playback.frame(number, &mut workspace);
+            let pose = playback.pose().clone();
             let inspected = inspector.map(|i| i.inspect(&frame, &pose, workspace.quantities()));
-            row.push(Shown { frame, pose: pose.clone(), quantity: inspected.transpose()? });
+            let flesh = if body.has_muscles() { workspace.flesh().clone() } else { Flesh::default() };
+            row.push(Shown { frame, pose, quantity: inspected.transpose()?, flesh });
         }
     }
     Ok(shown)
@@ -175,17 +200,22 @@ pub fn draw_frames(
     shown.iter_mut().flatten().filter_map(|s| s.quantity.as_mut()).for_each(|q| q.range[1] = high);
     let all: Vec<(&Frame, &Pose)> = shown.iter().flatten().map(|s| (&s.frame, &s.pose)).collect();
     let portrait = Portrait::new(character, look, &all);
+    let largest = muscles::largest_tension(shown.iter().flatten().map(|s| &s.flesh));
     let mut pictures = Vec::new();
     for row in &shown {
         let mut drawn = Vec::new();
-        for s in row {
-            drawn.push(portrait.draw(&s.frame, &s.pose, s.quantity.as_ref()));
+        for (s, body) in row.iter().zip(bodies) {
+            let under = body.musculature().zip(look.muscles);
+            let under = under.map(|(musculature, look)| (musculature, &s.flesh, look, largest));
+            drawn.push(portrait.draw_with(&s.frame, &s.pose, s.quantity.as_ref(), under));
             progress();
         }
         pictures.push(drawn);
     }
     let first = shown.iter().flatten().find_map(|s| s.quantity.as_ref());
-    Ok((pictures, first.map(legend)))
+    let by_tension = look.muscles.is_some_and(|m| m.colour == MuscleColour::Tension);
+    let tension = || (by_tension && bodies.iter().any(Body::has_muscles)).then(|| muscles::legend(largest));
+    Ok((pictures, first.map(legend).or_else(tension)))
 }
 
 /// The legend of a quantity.

@@ -23,8 +23,10 @@ pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
     let sampling = arguments.sampling.resolve();
     let plans = clips.iter().map(|clip| Plan::new(*clip, &sampling)).collect::<Result<Vec<_>, _>>()?;
     let cache = source::user_cache(&arguments.cache);
-    let settings = arguments.implicit.settings(arguments.method, &character)?;
-    let body = bind(&character, settings, cache.as_ref(), console);
+    let under = source::under_the_skin(&arguments.implicit, &character, &arguments.rig.file)?;
+    let method = arguments.method.unwrap_or_else(|| arguments.implicit.default_method(&under));
+    let settings = arguments.implicit.settings(method, &character, &under);
+    let body = bind(&character, settings, &under, cache.as_ref(), console)?;
     // A second interrupt while this one is being honoured is not an error.
     let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
 

@@ -4,10 +4,10 @@ use super::bake::bake_one;
 use super::measure::{as_json, describe, measure, plot};
 use super::render::{on_one_sheet, spread};
 use super::{bind, write_json, write_png};
-use crate::arguments::Demo;
+use crate::arguments::{Demo, ImplicitArguments};
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
-use ecorche::deform::{Method, Workspace};
+use ecorche::deform::{Body, Method, Workspace};
 use ecorche::measure::Judge;
 use ecorche::output::{file, obj};
 use ecorche::portrait::{Look, draw_frames};
@@ -16,7 +16,7 @@ use ecorche::skinning::Surface;
 use std::sync::Arc;
 
 /// What is compared; the last is baked.
-const METHODS: [Method; 3] = [Method::Linear, Method::DualQuaternion, Method::Implicit];
+const METHODS: [Method; 3] = [Method::Linear, Method::Implicit, Method::Muscles];
 
 /// The clip with the deepest bends, which tells the methods apart.
 const SHEET_CLIP: &str = "squat";
@@ -32,8 +32,17 @@ pub fn run(arguments: &Demo, console: &Console) -> Result<Outcome, Failure> {
     console.note(&format!("building sample:{}", arguments.sample));
     let character = Arc::new(source::load(&format!("sample:{}", arguments.sample))?);
     let cache = source::user_cache(&arguments.cache);
-    let bodies = METHODS.map(|method| bind(&character, method.into(), cache.as_ref(), console));
-    let baked = &bodies[METHODS.len() - 1];
+    let under = source::under_the_skin(
+        &ImplicitArguments::default(),
+        &character,
+        &format!("sample:{}", arguments.sample),
+    )?;
+    let methods = if under.has_muscles() { &METHODS[..] } else { &METHODS[..2] };
+    let bodies: Vec<Body> = methods
+        .iter()
+        .map(|&method| bind(&character, method.into(), &under, cache.as_ref(), console))
+        .collect::<Result<_, Failure>>()?;
+    let Some(baked) = bodies.last() else { return Ok(Outcome::Done) };
 
     let every_frame = Sampling::default();
     for clip in &character.clips {
@@ -51,7 +60,7 @@ pub fn run(arguments: &Demo, console: &Console) -> Result<Outcome, Failure> {
     let look = Look { width: 320, height: 400, ..Look::default() };
     let (pictures, legend) = draw_frames(&bodies, &plan, &numbers, look, None, || bar.inc(1))?;
     bar.finish_and_clear();
-    write_png(&folder.join("methods.png"), &on_one_sheet(pictures, &METHODS, &numbers, &plan, &legend))?;
+    write_png(&folder.join("methods.png"), &on_one_sheet(pictures, methods, &numbers, &plan, &legend))?;
 
     let surface = Surface::new(&character).ok_or("the sample has no skinned mesh")?;
     let judge = Judge::of(&surface)?;

@@ -4,6 +4,7 @@ use super::render::spread;
 use super::{bind, write_png};
 use crate::arguments::{FieldArguments, Slice};
 use crate::console::Console;
+use crate::source::Under;
 use crate::{Failure, Outcome, source};
 use ecorche::character::{Character, Pose};
 use ecorche::deform::{Body, Method, Settings};
@@ -42,7 +43,7 @@ pub fn run(arguments: &FieldArguments, console: &Console) -> Result<Outcome, Fai
 
     let cache = source::user_cache(&arguments.cache);
     let settings = Settings { method: Method::Implicit, composition, ..Settings::default() };
-    let body = bind(&character, settings, cache.as_ref(), console);
+    let body = bind(&character, settings, &Under::default(), cache.as_ref(), console)?;
     let part = arguments.bone.as_deref().map(|name| part_of_joint(&body, name)).transpose()?;
     let (width, height) = arguments.size.unwrap_or(if numbers.len() == 1 { (900, 900) } else { (400, 400) });
     let look = FieldLook {

@@ -4,9 +4,13 @@ use super::{bind, write_json, write_png};
 use crate::arguments::Measure;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
-use ecorche::deform::Body;
-use ecorche::measure::{ClipFigures, Judge, Limits, figure, judge_clip, table};
+use ecorche::deform::{Body, Method};
+use ecorche::measure::{
+    ClipFigures, Judge, Limits, MuscleHistory, figure, follow_muscles, judge_clip, table,
+};
 use ecorche::output::plot::{Axis, Plot, Series};
+use ecorche::output::sheet::Sheet;
+use ecorche::output::with_label;
 use ecorche::sampling::Plan;
 use ecorche::skinning::Surface;
 
@@ -32,21 +36,50 @@ pub fn run(arguments: &Measure, console: &Console) -> Result<Outcome, Failure> {
     })?;
     let judge = Judge::of(&surface)?;
     let cache = source::user_cache(&arguments.cache);
-    let bodies: Vec<Body> = arguments
-        .methods
+    let under = source::under_the_skin(&arguments.implicit, &character, &arguments.rig.file)?;
+    let mut methods = arguments.methods.clone();
+    if methods.is_empty() {
+        methods.extend([Method::Linear, Method::DualQuaternion, Method::Implicit]);
+        methods.extend(under.has_muscles().then_some(Method::Muscles));
+    }
+    let bodies: Vec<Body> = methods
         .iter()
         .map(|&method| {
-            let settings = arguments.implicit.settings(method, &character)?;
-            Ok(bind(&character, settings, cache.as_ref(), console))
+            let settings = arguments.implicit.settings(method, &character, &under);
+            bind(&character, settings, &under, cache.as_ref(), console)
         })
         .collect::<Result<_, Failure>>()?;
     let measured = measure(&judge, &surface, &bodies, &plans, console)?;
+    let muscles = muscles(&bodies, &plans);
 
     if arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-") {
         print!("{}", describe(&measured));
+        muscles.iter().for_each(|(clip, history)| print!("{clip}, {}\n", history.describe()));
     }
     if let Some(path) = &arguments.json {
-        write_json(path, &as_json(&measured))?;
+        let mut json = as_json(&measured);
+        for (clip, history) in &muscles {
+            json[clip.as_str()]["muscles"]["fibres"] = serde_json::to_value(history)?;
+        }
+        write_json(path, &json)?;
+    }
+    if let Some(path) = &arguments.plot_muscles {
+        let several = muscles.len() > 1;
+        if muscles.is_empty() {
+            return Err(format!(
+                "{}: has no muscles to plot; give it an anatomy file with --anatomy and measure the method muscles",
+                arguments.rig.file
+            )
+            .into());
+        }
+        for (clip, history) in &muscles {
+            let mut sheet = Sheet::new(1);
+            for plot in history.plots(clip) {
+                sheet = sheet.panel(plot.draw(1000, 420), "");
+            }
+            let path = if several { with_label(path, clip) } else { path.clone() };
+            write_png(&path, &sheet.compose())?;
+        }
     }
     if let Some(path) = &arguments.plot {
         write_png(path, &plot(&measured, &arguments.figure).draw(1100, 500))?;
@@ -61,6 +94,16 @@ pub fn run(arguments: &Measure, console: &Console) -> Result<Outcome, Failure> {
         }
     }
     Ok(if passed { Outcome::Done } else { Outcome::CheckFailed })
+}
+
+/// What the muscles do in each clip, if a body has any.
+fn muscles(bodies: &[Body], plans: &[Plan]) -> Vec<(String, MuscleHistory)> {
+    let Some(body) = bodies.iter().find(|body| body.has_muscles()) else { return Vec::new() };
+    let followed = |plan: &Plan| {
+        let name = plan.clip.map_or("rest pose", |c| c.name.as_str());
+        Some((name.to_owned(), follow_muscles(body, plan)?))
+    };
+    plans.iter().filter_map(followed).collect()
 }
 
 /// Judges every body on every plan, with a progress bar.

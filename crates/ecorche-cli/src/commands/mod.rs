@@ -16,9 +16,11 @@ pub mod tissue;
 
 use crate::Failure;
 use crate::console::Console;
+use crate::source::Under;
 use ecorche::cache::Cache;
 use ecorche::character::Character;
 use ecorche::deform::{Body, Settings};
+use ecorche::muscle::definition::BodyDef;
 use ecorche::output::{Picture, file};
 use std::io::Write;
 use std::path::Path;
@@ -28,14 +30,19 @@ use std::sync::Arc;
 pub fn bind(
     character: &Arc<Character>,
     settings: Settings,
+    under: &Under,
     cache: Option<&Cache>,
     console: &Console,
-) -> Body {
-    let body = Body::bind(character.clone(), settings, cache);
+) -> Result<Body, Failure> {
+    let body = Body::bind_with(character.clone(), settings, &under.body, &under.folder, cache)?;
     if let Some(parts) = body.parts() {
         console.detail(parts.report.to_string().trim_end());
     }
-    body
+    if let Some(musculature) = body.musculature() {
+        let BodyDef { muscle, fat, .. } = musculature.definition();
+        console.detail(&format!("{} muscles and {} fat pads under the skin", muscle.len(), fat.len()));
+    }
+    Ok(body)
 }
 
 /// Writes a picture as PNG.

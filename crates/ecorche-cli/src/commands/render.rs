@@ -9,14 +9,23 @@ use ecorche::deform::Body;
 use ecorche::deform::Method;
 use ecorche::output::sheet::Sheet;
 use ecorche::output::{Picture, file, legend::Legend, picture};
-use ecorche::portrait::{Look, draw_frames};
+use ecorche::portrait::{Look, MuscleLook, draw_frames};
 use ecorche::sampling::Plan;
 
 /// Draws what was asked for.
 pub fn run(arguments: &Render, console: &Console) -> Result<Outcome, Failure> {
     let character = source::load_rigged(&arguments.rig, console)?;
+    let under = source::under_the_skin(&arguments.implicit, &character, &arguments.rig.file)?;
+    if arguments.muscles.is_some() && !under.has_muscles() {
+        return Err(format!(
+            "{}: has no muscles to draw; give it an anatomy file with --anatomy (`ecorche init` writes one)",
+            arguments.rig.file
+        )
+        .into());
+    }
+    let method = arguments.method.unwrap_or_else(|| arguments.implicit.default_method(&under));
     let methods: Vec<Method> =
-        if arguments.compare.is_empty() { vec![arguments.method] } else { arguments.compare.clone() };
+        if arguments.compare.is_empty() { vec![method] } else { arguments.compare.clone() };
     let plan =
         source::plan_of_one(&character, &arguments.sampling, arguments.frame, &arguments.rig.file, console)?;
     let numbers = if arguments.animate {
@@ -29,8 +38,8 @@ pub fn run(arguments: &Render, console: &Console) -> Result<Outcome, Failure> {
     let bodies: Vec<Body> = methods
         .iter()
         .map(|&method| {
-            let settings = arguments.implicit.settings(method, &character)?;
-            Ok(bind(&character, settings, cache.as_ref(), console))
+            let settings = arguments.implicit.settings(method, &character, &under);
+            bind(&character, settings, &under, cache.as_ref(), console)
         })
         .collect::<Result<_, Failure>>()?;
     let panels = numbers.len() * bodies.len();
@@ -40,8 +49,15 @@ pub fn run(arguments: &Render, console: &Console) -> Result<Outcome, Failure> {
         .as_deref()
         .map(|name| find_joint(&character, name, &arguments.rig.file))
         .transpose()?;
-    let look =
-        Look { view: arguments.view, width, height, wire: arguments.wire, focus, follow: !arguments.animate };
+    let look = Look {
+        view: arguments.view,
+        width,
+        height,
+        wire: arguments.wire,
+        focus,
+        follow: !arguments.animate,
+        muscles: arguments.muscles.map(|colour| MuscleLook { colour, skin: arguments.skin }),
+    };
     let bar = console.progress("drawing", panels);
     let (pictures, legend) =
         draw_frames(&bodies, &plan, &numbers, look, arguments.show.as_deref(), || bar.inc(1))?;

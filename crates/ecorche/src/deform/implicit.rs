@@ -1,15 +1,19 @@
 //! The implicit method: the welded surface through tracking and back.
 
+use super::flesh::{self, Flesh};
 use super::papers::{self, Papers};
-use super::{Settings, State, Tracking, field, morph_weights};
+use super::{Method, MuscleSettings, Settings, State, Tracking, field, morph_weights};
 use crate::cache::Cache;
 use crate::character::{Character, Pose};
 use crate::field::tree::Tree;
-use crate::frame::TrackingReport;
+use crate::frame::{MuscleReport, TrackingReport};
+use crate::muscle::definition::BodyDef;
+use crate::muscle::{BuildError, Motion, Musculature};
 use crate::parts::{FOLLOWS, Parts};
 use crate::skinning::Surface;
-use crate::tracking::{VertexReport, robust};
+use crate::tracking::{Layers, VertexReport, robust};
 use glam::{Affine3A, Vec3, Vec3A};
+use std::path::Path;
 use std::sync::Arc;
 
 /// What tracking needs of a character.
@@ -19,6 +23,7 @@ pub(super) struct Implicit {
     pub parts: Parts,
     /// How the parts' fields are joined.
     pub tree: Arc<Tree>,
+    flesh: Option<Flesh>,
     scheme: Scheme,
 }
 
@@ -65,9 +70,13 @@ impl Quantities {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Workspace {
     pub quantities: Quantities,
+    pub flesh: flesh::Workspace,
     rest: Vec<Vec3>,
     posed_from_bind: Vec<Affine3A>,
     robust: robust::Workspace,
+    /// Milliseconds of what comes before tracking, and of everything.
+    before_tracking: Vec<(&'static str, f64)>,
+    stages: Vec<(&'static str, f64)>,
     papers: papers::Workspace,
 }
 
@@ -78,6 +87,8 @@ impl Workspace {
         self.quantities.cosines.clear();
         self.robust.stages.clear();
         self.robust.pairs = [0; 2];
+        self.before_tracking.clear();
+        self.stages.clear();
         if implicit.is_none() {
             self.robust.positions.clear();
         }
@@ -89,22 +100,73 @@ impl Workspace {
     }
 
     pub fn stages(&self) -> &[(&'static str, f64)] {
-        &self.robust.stages
+        &self.stages
     }
 }
 
 impl Implicit {
-    pub fn new(character: &Character, surface: Surface, settings: &Settings, cache: Option<&Cache>) -> Self {
+    /// `anatomy`: what lies under the skin, and the folder its files are relative to.
+    pub fn new(
+        character: &Character,
+        surface: Surface,
+        settings: &Settings,
+        anatomy: (&BodyDef, &Path),
+        cache: Option<&Cache>,
+    ) -> Result<Self, BuildError> {
         let parts = Parts::build(&surface, character, &settings.parts, cache);
         let tree = field::tree(&parts, settings);
+        let (definition, folder) = anatomy;
+        let any = settings.method == Method::Muscles
+            && settings.tracking == Tracking::Robust
+            && !(definition.muscle.is_empty() && definition.fat.is_empty());
+        let flesh =
+            if any { Some(Flesh::new(character, &surface, &parts, definition, folder)?) } else { None };
         let scheme = match settings.tracking {
             Tracking::Robust => {
-                let tracker = robust::Tracker::new(character, &surface, &parts, settings.robust);
+                let under = flesh.as_ref().map(|f| f.at_rest(&parts, &settings.muscles.thin));
+                let tracker = robust::Tracker::new(character, &surface, &parts, settings.robust, under);
                 Scheme::Robust(Box::new(tracker))
             }
             _ => Scheme::Papers(Box::new(Papers::new(character, &surface, &parts, &tree, settings))),
         };
-        Self { surface, parts, tree, scheme }
+        Ok(Self { surface, parts, tree, flesh, scheme })
+    }
+
+    pub fn musculature(&self) -> Option<&Musculature> {
+        self.flesh.as_ref().map(Flesh::musculature)
+    }
+
+    /// Where the joints take bind space.
+    pub fn pose(&self, world_from_joint: &[Affine3A], w: &mut Workspace) {
+        let binds = self.surface.joint_from_bind();
+        w.posed_from_bind.clear();
+        w.posed_from_bind.extend(world_from_joint.iter().zip(binds).map(|(&world, &bind)| world * bind));
+    }
+
+    /// Muscles and fat in the pose: on from the state, or where the pose alone has them.
+    pub fn move_muscles(
+        &self,
+        time: f32,
+        state: Option<&mut State>,
+        settings: &MuscleSettings,
+        w: &mut Workspace,
+    ) {
+        let Some(flesh) = &self.flesh else { return };
+        let started = std::time::Instant::now();
+        match state.filter(|_| settings.motion == Motion::Dynamic) {
+            Some(state) => flesh.step(&w.posed_from_bind, time, settings, state, &mut w.flesh),
+            None => flesh.pose(&w.posed_from_bind, &mut w.flesh),
+        }
+        w.before_tracking.push(("muscles", started.elapsed().as_secs_f64() * 1e3));
+    }
+
+    pub fn report_muscles(&self, w: &Workspace) -> Option<MuscleReport> {
+        self.flesh.as_ref().map(|_| MuscleReport {
+            fibres: w.flesh.flesh.muscles.len(),
+            pads: w.flesh.flesh.fat.len(),
+            resets: w.flesh.report.resets,
+            deepest: w.flesh.report.deepest as f32,
+        })
     }
 
     /// The surface in bind space, morphs blended in.
@@ -125,15 +187,14 @@ impl Implicit {
         &self,
         character: &Character,
         world_from_joint: &[Affine3A],
-        state: Option<&mut State>,
+        state: Option<&mut robust::State>,
         w: &mut Workspace,
     ) {
-        let binds = self.surface.joint_from_bind();
-        w.posed_from_bind.clear();
-        w.posed_from_bind.extend(world_from_joint.iter().zip(binds).map(|(&world, &bind)| world * bind));
         match &self.scheme {
             Scheme::Robust(tracker) => {
-                tracker.track(&w.posed_from_bind, &w.rest, state.map(|s| &mut s.tracking), &mut w.robust);
+                let layers = self.flesh.as_ref().map(|f| f.layers(&w.flesh.flesh));
+                let layers = layers.as_ref().map(|l| l as &dyn Layers);
+                tracker.track(&w.posed_from_bind, &w.rest, layers, state, &mut w.robust);
                 w.quantities.reports.extend_from_slice(&w.robust.reports);
                 w.quantities.cosines.extend_from_slice(&w.robust.cosines);
             }
@@ -154,6 +215,8 @@ impl Implicit {
                 w.robust.stages.push(("track", started.elapsed().as_secs_f64() * 1e3));
             }
         }
+        w.stages.extend(w.before_tracking.drain(..));
+        w.stages.extend_from_slice(&w.robust.stages);
         self.mark_bad_joints(w);
     }
 

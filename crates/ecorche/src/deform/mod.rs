@@ -5,29 +5,36 @@
 //! | method | of a body | in a frame |
 //! |---|---|---|
 //! | `lbs`, `dqs`, `cor` | weights, laid out mesh by mesh | each mesh is skinned |
+//! | `muscles` | the same, and muscles and fat under the parts | they move, and the parts' fields with them |
 //! | `implicit` | the welded surface, its parts and their fields, a tracker | the surface is skinned and tracked, then given back to the meshes |
 //!
 //! Meshes that hang on a joint without a skin move with it whatever the method.
 
 mod field;
+mod flesh;
 mod implicit;
 mod papers;
+mod playback;
 mod settings;
 #[cfg(test)]
 mod tests;
 
 pub use field::BodyField;
 pub use implicit::{Quantities, VertexState};
-pub use settings::{Method, Settings, Tracking, UnknownName};
+pub use playback::Playback;
+pub use settings::{Method, MuscleSettings, Settings, Tracking, UnknownName};
 
 use crate::cache::{Cache, Key};
 use crate::character::{Character, Mesh, Pose};
-use crate::frame::{Frame, FrameMesh, FrameReport};
+use crate::frame::{Frame, FrameMesh, FrameReport, MuscleReport};
+use crate::muscle::definition::BodyDef;
+use crate::muscle::{self, BuildError, Musculature};
 use crate::parts::Parts;
 use crate::skinning::{self, CentresOfRotation, Skinner, Surface};
 use crate::tracking::robust;
 use glam::Vec3;
 use implicit::Implicit;
+use std::path::Path;
 use std::sync::Arc;
 
 /// A character made ready to be deformed by one method: immutable, to be shared between threads.
@@ -44,6 +51,22 @@ pub struct Body {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
     tracking: robust::State,
+    /// Moment and muscles.
+    flesh: Option<(f32, muscle::State)>,
+    /// The clip whose keys the muscles follow.
+    clip: Option<String>,
+}
+
+impl State {
+    /// Before the first frame of a clip, whose keyed parameters muscles follow.
+    pub fn of_clip(name: &str) -> Self {
+        Self { clip: Some(name.to_owned()), ..Self::default() }
+    }
+
+    /// Forgets all that was; the next frame is a first one.
+    pub fn reset(&mut self) {
+        *self = Self { clip: self.clip.take(), ..Self::default() };
+    }
 }
 
 /// Scratch memory of [`Body::deform`], reused from frame to frame.
@@ -60,6 +83,11 @@ impl Workspace {
         &self.implicit.quantities
     }
 
+    /// Muscles and fat of the last frame; empty without.
+    pub fn flesh(&self) -> &muscle::Flesh {
+        &self.implicit.flesh.flesh
+    }
+
     /// Milliseconds the stages of the last frame's tracking took, in order, on this machine.
     pub fn stages(&self) -> &[(&'static str, f64)] {
         self.implicit.stages()
@@ -70,6 +98,20 @@ impl Body {
     /// Prepares every mesh of `character`. What takes long is looked up in `cache` first, if given,
     /// and kept there.
     pub fn bind(character: Arc<Character>, settings: impl Into<Settings>, cache: Option<&Cache>) -> Self {
+        let none = BodyDef::default();
+        Self::bind_with(character, settings, &none, Path::new("."), cache)
+            .expect("only muscles and fat can be refused")
+    }
+
+    /// As [`Body::bind`], with muscles and fat for [`Method::Muscles`]. `folder`: where the files of bones are relative
+    /// to.
+    pub fn bind_with(
+        character: Arc<Character>,
+        settings: impl Into<Settings>,
+        anatomy: &BodyDef,
+        folder: &Path,
+        cache: Option<&Cache>,
+    ) -> Result<Self, BuildError> {
         let settings = settings.into();
         let skinners = character
             .meshes
@@ -81,9 +123,10 @@ impl Body {
                 _ => Skinner::new(mesh, settings.method.skinning()),
             })
             .collect();
-        let surface = if settings.method == Method::Implicit { Surface::new(&character) } else { None };
-        let implicit = surface.map(|s| Arc::new(Implicit::new(&character, s, &settings, cache)));
-        Self { character, settings, skinners, implicit }
+        let surface = if settings.method.is_implicit() { Surface::new(&character) } else { None };
+        let implicit = surface.map(|s| Implicit::new(&character, s, &settings, (anatomy, folder), cache));
+        let implicit = implicit.transpose()?.map(Arc::new);
+        Ok(Self { character, settings, skinners, implicit })
     }
 
     /// The character this body was made of.
@@ -111,24 +154,58 @@ impl Body {
         self.implicit.as_ref().map(|i| &i.parts)
     }
 
-    /// The character in `pose`, which must be one of its own (see [`Pose::rest`]). Depends on nothing else.
+    /// Muscles and fat; `None` unless the method is [`Method::Muscles`] and there are any.
+    pub fn musculature(&self) -> Option<&Musculature> {
+        self.implicit.as_ref().and_then(|i| i.musculature())
+    }
+
+    /// Whether there are muscles or fat.
+    pub fn has_muscles(&self) -> bool {
+        self.musculature().is_some()
+    }
+
+    /// The character in `pose`, which must be one of its own (see [`Pose::rest`]). Depends on nothing else:
+    /// muscles are where the pose alone has them.
     pub fn deform(&self, pose: &Pose, time: f32, workspace: &mut Workspace) -> Frame {
         self.run(pose, time, None, workspace)
     }
 
-    /// The next frame of an animation whose frames before left `state`. The same as [`Body::deform`] unless
-    /// [`Settings::coherent`] is set.
+    /// The next frame of an animation whose frames before left `state`: muscles swing on from there, and with
+    /// [`Settings::coherent`] so does tracking. Otherwise the same as [`Body::deform`].
+    ///
+    /// A frame at the time and pose of the last holds the muscles; one before it, or more than half a second after
+    /// it, is a first one: they start settled in its pose.
     pub fn deform_next(&self, pose: &Pose, time: f32, state: &mut State, workspace: &mut Workspace) -> Frame {
-        self.run(pose, time, Some(state).filter(|_| self.settings.coherent), workspace)
+        self.run(pose, time, Some(state), workspace)
     }
 
-    fn run(&self, pose: &Pose, time: f32, state: Option<&mut State>, workspace: &mut Workspace) -> Frame {
+    /// Moves the muscles on to a frame whose skin is not wanted.
+    pub fn advance(
+        &self,
+        pose: &Pose,
+        time: f32,
+        state: &mut State,
+        workspace: &mut Workspace,
+    ) -> MuscleReport {
+        let Some(implicit) = &self.implicit else { return MuscleReport::default() };
+        let world_from_joint = pose.world(&self.character.skeleton);
+        implicit.pose(&world_from_joint, &mut workspace.implicit);
+        implicit.move_muscles(time, Some(state), &self.settings.muscles, &mut workspace.implicit);
+        implicit.report_muscles(&workspace.implicit).unwrap_or_default()
+    }
+
+    fn run(&self, pose: &Pose, time: f32, mut state: Option<&mut State>, workspace: &mut Workspace) -> Frame {
         let world_from_joint = pose.world(&self.character.skeleton);
         let mut report = FrameReport::default();
         workspace.implicit.begin(self.implicit.as_deref());
         if let Some(implicit) = &self.implicit {
             implicit.gather(&self.character, pose, &mut workspace.morphed, &mut workspace.implicit);
-            implicit.track(&self.character, &world_from_joint, state, &mut workspace.implicit);
+            let w = &mut workspace.implicit;
+            implicit.pose(&world_from_joint, w);
+            implicit.move_muscles(time, state.as_deref_mut(), &self.settings.muscles, w);
+            let tracking = state.filter(|_| self.settings.coherent).map(|s| &mut s.tracking);
+            implicit.track(&self.character, &world_from_joint, tracking, w);
+            report.muscles = implicit.report_muscles(w);
             report.fell_back += implicit.report(&mut workspace.implicit, &mut report.tracking);
         }
         let mut meshes = Vec::with_capacity(self.skinners.len());

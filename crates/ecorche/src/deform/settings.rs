@@ -2,7 +2,9 @@
 
 use crate::anatomy::{ControllerDef, SkinDef, TrackingDef};
 use crate::character::Skeleton;
+use crate::dynamics;
 use crate::field::{Composition, operator};
+use crate::muscle::{Motion, thin};
 use crate::parts::PartSettings;
 use crate::skinning;
 use crate::tracking::own_side::OwnSide;
@@ -22,18 +24,27 @@ pub enum Method {
     /// Dual quaternions, then every vertex to its place in the fields of the body's parts: skin touches skin.
     #[default]
     Implicit,
+    /// The implicit skin over muscles and fat that bulge and swing; without an anatomy the same as
+    /// [`Method::Implicit`].
+    Muscles,
 }
 
 impl Method {
     /// Every method, in the order of the documentation.
-    pub const ALL: [Self; 4] = [Self::Linear, Self::DualQuaternion, Self::CentreOfRotation, Self::Implicit];
+    pub const ALL: [Self; 5] =
+        [Self::Linear, Self::DualQuaternion, Self::CentreOfRotation, Self::Implicit, Self::Muscles];
+
+    /// Whether vertices are brought to their place in fields.
+    pub fn is_implicit(self) -> bool {
+        matches!(self, Self::Implicit | Self::Muscles)
+    }
 
     /// The skinning that does it, or that it starts from.
     pub fn skinning(self) -> skinning::Method {
         match self {
             Self::Linear => skinning::Method::Linear,
             Self::CentreOfRotation => skinning::Method::CentreOfRotation,
-            Self::DualQuaternion | Self::Implicit => skinning::Method::DualQuaternion,
+            Self::DualQuaternion | Self::Implicit | Self::Muscles => skinning::Method::DualQuaternion,
         }
     }
 }
@@ -42,6 +53,7 @@ impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Implicit => f.write_str("implicit"),
+            Self::Muscles => f.write_str("muscles"),
             other => other.skinning().fmt(f),
         }
     }
@@ -107,8 +119,35 @@ impl FromStr for Tracking {
     }
 }
 
+/// How muscles and fat move and what room they have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MuscleSettings {
+    /// With or without inertia. A single pose ([`Body::deform`](super::Body::deform)) never has any.
+    pub motion: Motion,
+    /// How links are solved; the number of substeps comes from `substeps_per_second`.
+    pub dynamics: dynamics::Settings,
+    /// Substeps a second, whatever the rate of frames: 40 in a frame at 24 a second.
+    pub substeps_per_second: f32,
+    /// How long the first pose is held before an animation starts, seconds, so that it starts settled.
+    pub pre_roll: f32,
+    /// The room made for muscles in the skin's fields.
+    pub thin: thin::Settings,
+}
+
+impl Default for MuscleSettings {
+    fn default() -> Self {
+        Self {
+            motion: Motion::Dynamic,
+            dynamics: dynamics::Settings::default(),
+            substeps_per_second: 960.0,
+            pre_roll: 0.5,
+            thin: thin::Settings::default(),
+        }
+    }
+}
+
 /// What [`Body::bind`](super::Body::bind) makes of a character. All but the first concern
-/// [`Method::Implicit`] alone.
+/// [`Method::Implicit`] and [`Method::Muscles`] alone.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The method.
@@ -122,6 +161,8 @@ pub struct Settings {
     pub parts: PartSettings,
     /// Settings of [`Tracking::Robust`].
     pub robust: robust::Settings,
+    /// How muscles move; [`Tracking::Robust`] alone has any.
+    pub muscles: MuscleSettings,
     /// Settings of [`Tracking::Scheme2012`].
     pub scheme_2012: scheme_2012::Settings,
     /// Settings of [`Tracking::Scheme2014`].
@@ -146,6 +187,7 @@ impl Default for Settings {
             coherent: false,
             parts: PartSettings::default(),
             robust: robust::Settings::default(),
+            muscles: MuscleSettings::default(),
             scheme_2012: scheme_2012::Settings::default(),
             scheme_2014: scheme_2014::Settings { own_side: Some(own_side), ..Default::default() },
             composition: None,

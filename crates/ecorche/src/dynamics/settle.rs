@@ -45,9 +45,10 @@ impl System {
     }
 
     fn obstacles_of<'a>(&'a self, strand: &'a Strand) -> impl Iterator<Item = usize> + 'a {
-        (0..self.obstacles.len()).filter(|&o| match self.obstacles[o].keep {
+        // Skins first, bones last: theirs is the last word.
+        (0..self.obstacles.len()).rev().filter(|&o| match self.obstacles[o].keep {
             Keep::Outside => strand.spec.avoids_obstacles,
-            Keep::Inside => strand.spec.inside_of.contains(&o),
+            Keep::Inside => strand.spec.inside_of.contains(&Some(o)),
         })
     }
 
@@ -57,7 +58,8 @@ impl System {
         for o in self.obstacles_of(strand) {
             let obstacle = &self.obstacles[o];
             let frame = &frames[obstacle.frame];
-            for (i, p) in position.iter_mut().enumerate().filter(|(i, _)| strand.inverse_mass[*i] > 0.0) {
+            let minds = |i: usize| strand.inverse_mass[i] > 0.0 && strand.minds(o, i, obstacle.keep);
+            for (i, p) in position.iter_mut().enumerate().filter(|(i, _)| minds(*i)) {
                 let clearance = strand.clearance(o, i, drive.radius[i], obstacle.keep);
                 if let Ok(meeting) = obstacle.meet(frame, *p, clearance) {
                     *p += meeting.depth * meeting.normal;
@@ -71,9 +73,10 @@ impl System {
     /// How far the worst particle of a strand is inside an obstacle beyond its clearance, metres.
     pub(super) fn depth(&self, strand: &Strand, position: &[DVec3], frames: &[Rigid], drive: &Drive) -> f64 {
         let mut deepest = 0.0f64;
-        for o in self.obstacles_of(strand) {
+        for o in self.obstacles_of(strand).filter(|&o| self.obstacles[o].keep == Keep::Outside) {
             let obstacle = &self.obstacles[o];
-            for (i, &p) in position.iter().enumerate().filter(|(i, _)| strand.inverse_mass[*i] > 0.0) {
+            let minds = |i: usize| strand.inverse_mass[i] > 0.0 && strand.minds(o, i, obstacle.keep);
+            for (i, &p) in position.iter().enumerate().filter(|(i, _)| minds(*i)) {
                 let clearance = strand.clearance(o, i, drive.radius[i], obstacle.keep);
                 if let Ok(meeting) = obstacle.meet(&frames[obstacle.frame], p, clearance) {
                     deepest = deepest.max(meeting.depth);

@@ -256,10 +256,13 @@ impl System {
         workspace.strands.par_iter_mut().enumerate().for_each(|(own, scratch)| {
             let strand = &self.strands[own];
             scratch.obstacles.clear();
-            scratch.obstacles.extend((0..self.obstacles.len()).filter(|&o| match self.obstacles[o].keep {
-                Keep::Outside => strand.spec.avoids_obstacles && meets(&boxes[own], &balls[o]),
-                Keep::Inside => strand.spec.inside_of.contains(&o),
-            }));
+            // Skins first, bones last: theirs is the last word.
+            scratch.obstacles.extend((0..self.obstacles.len()).rev().filter(
+                |&o| match self.obstacles[o].keep {
+                    Keep::Outside => strand.spec.avoids_obstacles && meets(&boxes[own], &balls[o]),
+                    Keep::Inside => strand.spec.inside_of.contains(&Some(o)),
+                },
+            ));
             scratch.asleep.clear();
             scratch.asleep.resize(scratch.obstacles.len() * strand.len(), 0);
             scratch.near.clear();
@@ -326,6 +329,9 @@ impl System {
             let clearance = |o: usize| strand.clearance(o, i, drive.radius[i], self.obstacles[o].keep);
             let asleep = &mut scratch.asleep[i * scratch.obstacles.len()..][..scratch.obstacles.len()];
             for (&o, asleep) in scratch.obstacles.iter().zip(asleep) {
+                if !strand.minds(o, i, self.obstacles[o].keep) {
+                    continue;
+                }
                 if *asleep > 0 && !last {
                     *asleep -= 1;
                     continue;
@@ -338,6 +344,10 @@ impl System {
             }
             for &o in scratch.obstacles.iter().filter(|_| last) {
                 let obstacle = &self.obstacles[o];
+                // How far skin is left is no matter of bones.
+                if obstacle.keep == Keep::Inside {
+                    continue;
+                }
                 if let Ok(meeting) = obstacle.meet(&now[obstacle.frame], *p, clearance(o)) {
                     scratch.deepest = scratch.deepest.max(meeting.depth);
                 }

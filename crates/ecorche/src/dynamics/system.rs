@@ -36,8 +36,8 @@ pub struct StrandSpec {
     pub avoids_obstacles: bool,
     /// Whether it and other such strands keep apart.
     pub avoids_strands: bool,
-    /// Obstacles, free inside, that it stays in.
-    pub inside_of: Vec<usize>,
+    /// For each particle the obstacle, free inside, that it stays in; empty if none does.
+    pub inside_of: Vec<Option<usize>>,
 }
 
 /// A strand ready to be stepped.
@@ -72,6 +72,7 @@ pub struct System {
 impl Strand {
     fn new(spec: StrandSpec, bind: &[Rigid], obstacles: &[Obstacle], gravity: DVec3) -> Self {
         let count = spec.position.len();
+        assert!(spec.inside_of.is_empty() || spec.inside_of.len() == count, "one obstacle per particle");
         assert!(spec.mass.len() == count && spec.radius.len() == count, "one mass and radius per particle");
         assert!(spec.weights.len() == count * spec.controls.len(), "one weight per particle and control");
         let mut inverse_mass: Vec<f64> = spec.mass.iter().map(|m| m.recip()).collect();
@@ -146,6 +147,15 @@ impl Strand {
                 .zip(&self.spec.controls)
                 .filter(|(w, _)| **w != 0.0)
                 .fold(start, |sum, (&w, control)| sum + w * control.position(frames));
+        }
+    }
+
+    /// Whether a particle minds an obstacle at all.
+    #[inline]
+    pub(super) fn minds(&self, obstacle: usize, particle: usize, keep: Keep) -> bool {
+        match keep {
+            Keep::Outside => self.spec.avoids_obstacles,
+            Keep::Inside => self.spec.inside_of.get(particle) == Some(&Some(obstacle)),
         }
     }
 

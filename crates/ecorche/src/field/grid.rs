@@ -118,6 +118,16 @@ impl Grid {
         &self.nodes
     }
 
+    /// The same table with every node's value and gradient replaced by what `map` makes of its place, value and
+    /// gradient.
+    pub(crate) fn map_nodes(&self, map: impl Fn(Vec3, f32, Vec3) -> (f32, Vec3) + Sync) -> Self {
+        let nodes = self.nodes.par_iter().enumerate().map(|(i, &[value, x, y, z])| {
+            let (value, gradient) = map(self.node_position(i), value, Vec3::new(x, y, z));
+            [value, gradient.x, gradient.y, gradient.z]
+        });
+        Self { nodes: nodes.collect(), ..*self }
+    }
+
     /// Where node `i` is.
     pub(crate) fn node_position(&self, i: usize) -> Vec3 {
         let (row, slice) =

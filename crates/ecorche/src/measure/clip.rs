@@ -138,6 +138,8 @@ impl<'a> ClipJudge<'a> {
             stray_max: stray,
             not_finite,
             milliseconds: input.milliseconds,
+            muscle_depth: input.muscles.map(|m| f64::from(m.deepest)),
+            muscle_resets: input.muscles.map(|m| m.resets),
             ..FrameFigures::default()
         };
         let motion = self.motion(&positions, input.posed_from_rest, &mut figures);

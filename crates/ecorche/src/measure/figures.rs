@@ -47,6 +47,10 @@ pub struct FrameFigures {
     pub flicker_max: Option<f64>,
     /// Vertices whose position was not a number; they were judged at their last good position.
     pub not_finite: usize,
+    /// How deep the worst particle of a muscle is in a bone beyond its clearance, metres; `None` without muscles.
+    pub muscle_depth: Option<f64>,
+    /// Fibres and pads put back because a number was not finite or absurd.
+    pub muscle_resets: Option<usize>,
     /// Time the method took.
     pub milliseconds: f64,
 }
@@ -230,6 +234,22 @@ pub const FIGURES: &[Figure] = &[
         decimals: 0,
         worse: Worse::Larger,
         value: |f| Some(f.not_finite as f64),
+    },
+    Figure {
+        name: "muscle_depth",
+        meaning: "how deep a muscle is in a bone beyond where it was at rest",
+        unit: "m",
+        decimals: 5,
+        worse: Worse::Larger,
+        value: |f| f.muscle_depth,
+    },
+    Figure {
+        name: "muscle_resets",
+        meaning: "muscles put back because a number was not finite or absurd",
+        unit: "",
+        decimals: 0,
+        worse: Worse::Larger,
+        value: |f| f.muscle_resets.map(|n| n as f64),
     },
     Figure {
         name: "milliseconds",

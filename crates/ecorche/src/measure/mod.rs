@@ -53,6 +53,7 @@ mod clip;
 mod figures;
 mod limits;
 mod motion;
+mod muscles;
 mod report;
 mod run;
 mod volume;
@@ -61,11 +62,13 @@ pub use clip::{ClipFigures, ClipJudge, Summary};
 pub use figures::{FIGURES, Figure, FrameFigures, Worse, figure};
 pub use limits::{Limits, LimitsError, Violation};
 pub use motion::carried;
+pub use muscles::{FibreFrame, FibreHistory, MuscleHistory, follow_muscles};
 pub use report::table;
 pub use run::judge_clip;
 pub use volume::{PartVolumes, VolumeRatios};
 
 use crate::character::Influences;
+use crate::frame::MuscleReport;
 use crate::geom::TriMesh;
 use crate::geom::adjacency::Adjacency;
 use crate::geom::burial::{self, Cover, Sheet};
@@ -119,12 +122,22 @@ pub struct FrameInput<'a> {
     pub in_contact: Option<&'a [bool]>,
     /// Time the method took for the frame.
     pub milliseconds: f64,
+    /// What the muscles did, if there are any.
+    pub muscles: Option<MuscleReport>,
 }
 
 impl<'a> FrameInput<'a> {
     /// A frame of which only the positions are known.
     pub fn new(frame: usize, positions: &'a [Vec3]) -> Self {
-        Self { frame, positions, posed_from_rest: &[], reference: None, in_contact: None, milliseconds: 0.0 }
+        Self {
+            frame,
+            positions,
+            posed_from_rest: &[],
+            reference: None,
+            in_contact: None,
+            milliseconds: 0.0,
+            muscles: None,
+        }
     }
 }
 

@@ -1,8 +1,7 @@
 //! A clip under one method, from first frame to figures.
 
 use super::{ClipFigures, FrameInput, Judge, JudgeError};
-use crate::character::Pose;
-use crate::deform::{Body, Method, State, Workspace};
+use crate::deform::{Body, Method, Playback, Workspace};
 use crate::sampling::Plan;
 use crate::skinning::Surface;
 use std::time::Instant;
@@ -20,26 +19,28 @@ pub fn judge_clip(
     mut progress: impl FnMut(usize),
 ) -> Result<ClipFigures, JudgeError> {
     let mut clip = judge.clip();
-    let mut pose = Pose::rest(body.character());
-    let (mut state, mut workspace) = (State::default(), Workspace::default());
-    let plain = (body.method() == Method::Implicit)
+    let (mut playback, mut workspace) = (Playback::new(body, plan), Workspace::default());
+    let plain = body
+        .method()
+        .is_implicit()
         .then(|| Body::bind(body.character().clone(), Method::DualQuaternion, None));
     let mut plain_workspace = Workspace::default();
     for frame_number in plan.frames.clone() {
-        plan.sample(frame_number, &mut pose);
         let time = plan.time(frame_number);
         let started = Instant::now();
-        let frame = body.deform_next(&pose, time, &mut state, &mut workspace);
+        let frame = playback.frame(frame_number, &mut workspace);
         let milliseconds = started.elapsed().as_secs_f64() * 1e3;
+        let pose = playback.pose();
         let reference =
-            plain.as_ref().map(|plain| surface.positions(&plain.deform(&pose, time, &mut plain_workspace)));
+            plain.as_ref().map(|plain| surface.positions(&plain.deform(pose, time, &mut plain_workspace)));
         let in_contact: Vec<bool> =
             workspace.quantities().reports.iter().map(|report| report.contact > 0.0).collect();
         clip.add(&FrameInput {
-            posed_from_rest: &surface.posed_from_rest(body.character(), &pose),
+            posed_from_rest: &surface.posed_from_rest(body.character(), pose),
             reference: reference.as_deref(),
             in_contact: reference.is_some().then_some(in_contact.as_slice()),
             milliseconds,
+            muscles: frame.report.muscles,
             ..FrameInput::new(frame_number, &surface.positions(&frame))
         })?;
         progress(frame_number + 1 - plan.frames.start());

@@ -134,7 +134,16 @@ impl Musculature {
                     &bind,
                     &obstacles[..first_extra],
                 )?;
-                strands.push(strand(muscle, fibre, &data));
+                let mut spec = strand(muscle, fibre, &data);
+                if muscle.collide.skin {
+                    let skins = &obstacles[first_extra..];
+                    spec.inside_of = spec
+                        .position
+                        .iter()
+                        .map(|&p| deepest_in(skins, &bind, p).map(|o| first_extra + o))
+                        .collect();
+                }
+                strands.push(spec);
                 fibre_data.push(data);
             }
         }
@@ -149,6 +158,13 @@ impl Musculature {
         let system = System::new(bind, strands, obstacles, GRAVITY);
         Ok(Self { definition: definition.clone(), system, fibres: fibre_data, fat: fat_data })
     }
+}
+
+/// The skin a point is deepest in at bind; `None` if it is in none.
+fn deepest_in(skins: &[Obstacle], bind: &[Rigid], p: DVec3) -> Option<usize> {
+    let depth = |skin: &Obstacle| skin.free_distance(bind[skin.frame].point_back(p)).0;
+    let depths = skins.iter().enumerate().map(|(o, skin)| (o, depth(skin)));
+    depths.filter(|d| d.1 > 0.0).max_by(|a, b| a.1.total_cmp(&b.1)).map(|d| d.0)
 }
 
 fn bone_obstacles(

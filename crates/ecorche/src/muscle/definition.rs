@@ -358,7 +358,7 @@ pub struct FatDef {
     /// Loss of speed, 1/s.
     #[serde(default = "four")]
     pub damping: f32,
-    /// See [`MuscleDef::parts`]; empty: the bone it hangs on.
+    /// See [`MuscleDef::parts`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<String>,
 }

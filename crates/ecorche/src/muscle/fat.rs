@@ -19,6 +19,18 @@ impl FatPad {
         (self.radii.x * self.radii.y * self.radii.z).cbrt()
     }
 
+    /// Nearly the distance to the surface, metres, negative inside, and nearly its gradient, a unit vector: `k (k - 1)`
+    /// over the slope of `k^2 / 2`.
+    pub fn distance(&self, point: DVec3) -> (f64, DVec3) {
+        let local = self.world_from_pad.point_back(point);
+        let scaled = local / self.radii;
+        let (k, across) = (scaled.length(), scaled / self.radii);
+        match across.try_normalize() {
+            Some(out) => (k * (k - 1.0) / across.length(), self.world_from_pad.vector(out)),
+            None => (-self.radii.min_element(), DVec3::ZERO),
+        }
+    }
+
     /// Cubic metres.
     pub fn volume(&self) -> f64 {
         4.0 / 3.0 * std::f64::consts::PI * self.radii.x * self.radii.y * self.radii.z

@@ -127,9 +127,59 @@ impl ImplicitMuscle {
         self.width * self.profiles.at(self.activation).value(s).0
     }
 
+    /// From the axis to the surface at share `s` of the length in direction `out`, metres.
+    pub fn top(&self, s: f64, out: DVec3) -> f64 {
+        let (place, _) = self.axis.place(s);
+        let foot = self.axis.project(place, f64::INFINITY, self.projection);
+        let cosine = foot.map_or(0.0, |foot| self.axis.normal(&foot).0.dot(out.normalize_or_zero()));
+        self.thickness(s) * self.section.radius(cosine).0
+    }
+
     /// By its formula, without integrating the field: `pi w^2` times the swept length, cubic metres.
     pub fn volume(&self) -> f64 {
         PI * self.width * self.width * swept_length(&self.axis, &self.profiles, self.activation)
+    }
+
+    /// As [`ImplicitMuscle::distance`], with the foot on the axis.
+    #[inline]
+    pub fn distance_and_foot(&self, q: DVec3, reach: f64) -> Option<(f64, DVec3, Foot)> {
+        let foot = self.axis.project(q, reach, self.projection)?;
+        let (distance, gradient) = self.distance_from(q, &foot);
+        Some((distance, gradient, foot))
+    }
+
+    /// By summing over a lattice along the axis' chord, `cells` to the largest thickness, cubic metres: what the formula
+    /// promises, looked up in the field.
+    pub fn integrated_volume(&self, cells: usize) -> f64 {
+        let points = self.axis.points();
+        let chord = points[points.len() - 1] - points[0];
+        let x = chord.normalize_or(DVec3::X);
+        let (y, z) = x.any_orthonormal_pair();
+        let local = |p: DVec3| DVec3::new(x.dot(p), y.dot(p), z.dot(p));
+        let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+        for &p in points {
+            (low, high) = (low.min(local(p)), high.max(local(p)));
+        }
+        let thick = self.falloff.radius;
+        let (low, high) = (low - 1.05 * thick, high + 1.05 * thick);
+        let cell = 2.0 * thick / cells.max(2) as f64;
+        let counts = ((high - low) / cell).ceil();
+        let [nx, ny, nz] = [counts.x, counts.y, counts.z].map(|n| (n as usize).min(4096));
+        let mut sum = 0.0;
+        for i in 0..nx {
+            for j in 0..ny {
+                for k in 0..nz {
+                    let at = low + cell * (DVec3::new(i as f64, j as f64, k as f64) + 0.5);
+                    let q = at.x * x + at.y * y + at.z * z;
+                    if let Some((distance, gradient)) = self.distance(q, thick + cell) {
+                        // A cell on the surface counts by the share of it that lies inside.
+                        let steepness = gradient.length().max(1e-6);
+                        sum += (0.5 - distance / (steepness * cell)).clamp(0.0, 1.0);
+                    }
+                }
+            }
+        }
+        sum * cell * cell * cell
     }
 
     /// `f` and its gradient; `None` further than `reach` from the axis. On the axis the gradient is zero.

@@ -138,6 +138,8 @@ pub struct Flesh {
     pub muscles: Vec<PosedMuscle>,
     /// Fat pads.
     pub fat: Vec<PosedFat>,
+    /// World from the coordinates of each bone.
+    pub frames: Vec<Rigid>,
 }
 
 impl Musculature {
@@ -334,7 +336,7 @@ impl Musculature {
                 PosedFat { pad: data.pad, field: FatPad { world_from_pad, radii: data.radii } }
             })
             .collect();
-        Flesh { muscles, fat }
+        Flesh { muscles, fat, frames: state.particles.frames.clone() }
     }
 
     /// The fields at bind.

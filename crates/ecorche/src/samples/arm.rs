@@ -7,6 +7,7 @@ use super::rig::{Flesh, Rig};
 use super::sculpt::Sculpture;
 use super::weights::{soften, tidy};
 use crate::character::Character;
+use crate::muscle::definition::{Attachment, BodyDef, Footprint, MuscleDef, ProfileDef, ProfilesDef, Side};
 use glam::{Affine3A, Quat, Vec3};
 
 /// Vertices when nothing is asked for.
@@ -56,4 +57,26 @@ pub fn build(vertices: usize) -> Character {
     weights.iter_mut().for_each(tidy);
     let clips = clips::arm::clips(&rig);
     rig.character("arm", surface, weights, clips)
+}
+
+/// Four muscles of thirty particles: the flexors and the extensor of the elbow.
+pub fn muscles() -> BodyDef {
+    let at = |bone: &str, x: f32, y: f32, z: f32| -> Footprint {
+        Attachment { bone: bone.into(), at: Vec3::new(x, y, z) }.into()
+    };
+    // Joints have Y along the bone and Z where it flexes to.
+    let (upper, lower) = ("leftUpperArm", "leftLowerArm");
+    let list = [
+        ("biceps brachii", at(upper, 0.0, 0.01, 0.025), at(lower, 0.0, 0.045, 0.012), 0.017, [4, 7]),
+        ("triceps brachii", at(upper, 0.0, 0.03, -0.025), at(lower, 0.0, -0.012, -0.022), 0.019, [4, 4]),
+        ("brachialis", at(upper, 0.004, 0.13, 0.012), at(lower, 0.0, 0.03, 0.008), 0.011, [4, 4]),
+        ("brachioradialis", at(upper, 0.018, 0.2, 0.004), at(lower, 0.01, 0.2, 0.008), 0.010, [4, 5]),
+    ];
+    let muscle = list.into_iter().map(|(name, origin, insertion, width, active)| MuscleDef {
+        particles: 30,
+        eccentricity: 0.3,
+        profile: ProfilesDef { rest: ProfileDef::Beta([3, 3]), active: ProfileDef::Beta(active) },
+        ..MuscleDef::new(name, Side::Left, origin, insertion, width)
+    });
+    BodyDef { muscle: muscle.collect(), ..BodyDef::default() }
 }

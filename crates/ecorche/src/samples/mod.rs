@@ -18,6 +18,7 @@ pub mod rig;
 pub mod sculpt;
 pub mod weights;
 
+use crate::anatomy::{Anatomy, preset};
 use crate::character::Character;
 use cylinder::CylinderSettings;
 use thiserror::Error;
@@ -183,6 +184,17 @@ pub fn build(spec: &str) -> Result<Character, SampleError> {
             ramp: values[4],
         }),
     })
+}
+
+/// What lies under the skin of a sample, made by code like the sample itself; `None` for one without muscles. `spec` is
+/// what [`build`] made the character of.
+pub fn anatomy(spec: &str, character: &Character) -> Option<Anatomy> {
+    let body = match spec.split_once('?').map_or(spec, |(name, _)| name) {
+        "athlete" => preset::place(character).body,
+        "arm" => arm::muscles(),
+        _ => return None,
+    };
+    Some(Anatomy { body, ..Anatomy::default() })
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@
 pub mod arap;
 #[cfg(test)]
 mod golden;
+mod layers;
 pub mod mvc;
 pub mod own_side;
 pub mod project;
@@ -20,6 +21,8 @@ pub mod scheme_2012;
 pub mod scheme_2014;
 pub mod smooth;
 pub mod stencil;
+
+pub use layers::Layers;
 
 /// What tracking made of one vertex.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -34,6 +34,18 @@ mod untangle;
 
 pub use tracker::{State, Tracker, Workspace};
 
+use super::Layers;
+use crate::field::Grid;
+use std::sync::Arc;
+
+/// What lies under the parts at rest, for [`Tracker::new`].
+pub struct RestLayers {
+    /// Of each part: its own field, with room made for the layer.
+    pub fields: Vec<Grid>,
+    /// The layers, in bind space.
+    pub layers: Arc<dyn Layers>,
+}
+
 /// Settings of a [`Tracker`]. Lengths are in radii of the vertex's own part unless said otherwise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {

@@ -1,16 +1,18 @@
 //! What tracking needs to know of a character, made once.
 
-use super::Settings;
 use super::pose::Posed;
 use super::ray;
+use super::{RestLayers, Settings};
 use crate::character::Character;
 use crate::field::{Field, Grid, Support};
 use crate::geom::{Adjacency, Bvh, Laplacian, thickness};
 use crate::parts::{FOLLOWS, Part, Parts};
 use crate::skinning::Surface;
+use crate::tracking::Layers;
 use crate::tracking::stencil::Stencil;
 use glam::{Affine3A, Vec3, Vec3A};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// How two parts hang together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +89,10 @@ pub(super) struct Model {
     pub part_of_joint: Vec<u32>,
     pub bones: Vec<Bone>,
     pub fields: Vec<Grid>,
+    /// What lies under the parts at rest.
+    pub layers: Option<Arc<dyn Layers>>,
+    /// By how much the layer under its part raises the value of each vertex at rest.
+    pub raised: Vec<f32>,
     relations: Vec<Relation>,
     foreign_start: Vec<u32>,
     /// Values of other parts' fields at rest.
@@ -107,6 +113,7 @@ impl Model {
         parts: &Parts,
         bvh: &Bvh,
         settings: Settings,
+        under: Option<RestLayers>,
     ) -> Self {
         let mesh = &surface.mesh;
         let adjacency = Adjacency::new(mesh);
@@ -116,17 +123,31 @@ impl Model {
             part.joints.iter().for_each(|&j| part_of_joint[j as usize] = p as u32);
         }
         let (influence_start, influences, gap) = weights(surface, &parts.part_of_vertex, &part_of_joint);
-        let fields: Vec<Grid> = parts.parts.iter().map(|p| p.field.clone()).collect();
+        let (fields, layers) = match under {
+            Some(under) => (under.fields, Some(under.layers)),
+            None => (parts.parts.iter().map(|p| p.field.clone()).collect(), None),
+        };
         let values: Vec<Vec<(u32, f32)>> = mesh
             .positions
             .par_iter()
             .map(|&p| {
-                let sampled = fields.iter().enumerate().map(|(k, field)| (k as u32, field.sample(p).value));
+                let sampled =
+                    (0..fields.len() as u32).map(|k| (k, at_rest(&fields, layers.as_deref(), k, p)));
                 sampled.filter(|s| s.1 > 0.0).collect()
             })
             .collect();
         let iso: Vec<f32> =
             values.iter().map(|list| list.iter().fold(0.0f32, |most, s| most.max(s.1))).collect();
+        let raised = (0..rest.len())
+            .into_par_iter()
+            .map(|v| {
+                let (part, p) = (parts.part_of_vertex[v], mesh.positions[v]);
+                if layers.is_none() || part == FOLLOWS {
+                    return 0.0;
+                }
+                at_rest(&fields, layers.as_deref(), part, p) - fields[part as usize].sample(p).value
+            })
+            .collect();
         let (mut foreign_start, mut foreign) = (vec![0u32], Vec::new());
         for (list, &own) in values.iter().zip(&parts.part_of_vertex) {
             foreign.extend(list.iter().filter(|s| s.0 != own));
@@ -163,6 +184,8 @@ impl Model {
             part_of_joint,
             bones,
             fields,
+            layers,
+            raised,
             relations: relations(parts),
             foreign_start,
             foreign,
@@ -171,10 +194,16 @@ impl Model {
             outside: outside.len(),
         };
         let joints = model.part_of_joint.len();
-        let at_rest = Posed::new(&model, &vec![Affine3A::IDENTITY; joints]);
+        let at_rest = Posed::new(&model, &vec![Affine3A::IDENTITY; joints], model.layers.as_deref());
         let blind = ray::blind(&at_rest);
         model.blind = blind;
         model
+    }
+
+    /// Value of the union of all fields at a point of bind space, layers at rest.
+    pub fn value_at_rest(&self, p: Vec3) -> f32 {
+        let value = |k: u32| at_rest(&self.fields, self.layers.as_deref(), k, p);
+        (0..self.fields.len() as u32).map(value).fold(0.0f32, f32::max)
     }
 
     pub fn relation(&self, a: u32, b: u32) -> Relation {
@@ -190,6 +219,12 @@ impl Model {
     pub fn influences_of(&self, v: usize) -> &[(u32, f32)] {
         &self.influences[self.influence_start[v] as usize..self.influence_start[v + 1] as usize]
     }
+}
+
+/// Value of a part's field at a point of bind space, layer at rest included.
+fn at_rest(fields: &[Grid], layers: Option<&dyn Layers>, part: u32, p: Vec3) -> f32 {
+    let own = fields[part as usize].sample(p);
+    layers.filter(|l| l.support(part).contains(p)).map_or(own, |l| l.join(part, p, own)).value
 }
 
 fn relations(parts: &Parts) -> Vec<Relation> {

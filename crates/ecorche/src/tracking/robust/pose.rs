@@ -1,10 +1,12 @@
 //! The parts in one pose.
 
+use super::level::SLOPE;
 use super::model::{Model, Relation};
 use super::start::{self, Bend};
-use crate::field::Field;
+use crate::field::{Field, Sample};
 use crate::math::DualQuat;
 use crate::math::polar::polar;
+use crate::tracking::Layers;
 use glam::{Affine3A, Mat3A, Vec3, Vec3A};
 
 /// A part in the world.
@@ -16,9 +18,11 @@ pub(super) struct PosedPart {
     gradient_map: Mat3A,
     /// Support radius, scaled with the joint.
     pub radius: f32,
-    /// Box around the support.
+    /// Box around the support, layer included.
     low: Vec3A,
     high: Vec3A,
+    /// Box around what the layer under the part reaches; empty without one.
+    layer: [Vec3A; 2],
     segments: Vec<[Vec3A; 2]>,
     /// Parts of one group move as one.
     pub group: u32,
@@ -36,8 +40,16 @@ pub(super) struct Sampled {
 /// Motions closer than this are one: of the size, and of a rotation's entries.
 const SAME_MOTION: f32 = 1e-6;
 
+impl PosedPart {
+    #[inline]
+    fn feels_layer(&self, x: Vec3A) -> bool {
+        x.cmpge(self.layer[0]).all() && x.cmple(self.layer[1]).all()
+    }
+}
+
 pub(super) struct Posed<'a> {
     pub model: &'a Model,
+    layers: Option<&'a dyn Layers>,
     pub parts: Vec<PosedPart>,
     /// Of each skeleton joint: its motion from bind, split into a stretch and a rigid motion after it.
     pub rigid: Vec<DualQuat>,
@@ -49,14 +61,15 @@ pub(super) struct Posed<'a> {
 }
 
 impl<'a> Posed<'a> {
-    pub fn new(model: &'a Model, posed_from_bind: &[Affine3A]) -> Self {
+    pub fn new(model: &'a Model, posed_from_bind: &[Affine3A], layers: Option<&'a dyn Layers>) -> Self {
         let finite = |m: &Affine3A| if m.is_finite() { *m } else { Affine3A::IDENTITY };
         let motions: Vec<Affine3A> = posed_from_bind.iter().map(finite).collect();
         let group_of_joint = groups(&motions, model.size);
         let parts: Vec<PosedPart> = model
             .bones
             .iter()
-            .map(|bone| {
+            .enumerate()
+            .map(|(k, bone)| {
                 let world_from_bind = motions[bone.joint as usize];
                 let bind_from_world = world_from_bind.inverse();
                 let scale = world_from_bind.matrix3.determinant().abs().cbrt();
@@ -69,6 +82,10 @@ impl<'a> Posed<'a> {
                     low = low.min(point);
                     high = high.max(point);
                 }
+                let layer = layers.map_or(crate::field::Support::EMPTY, |l| l.support(k as u32));
+                let layer = [Vec3A::from(layer.low), Vec3A::from(layer.high)];
+                low = low.min(layer[0]);
+                high = high.max(layer[1]);
                 PosedPart {
                     bind_from_world,
                     world_from_bind,
@@ -76,6 +93,7 @@ impl<'a> Posed<'a> {
                     radius: bone.radius * scale,
                     low,
                     high,
+                    layer,
                     segments: bone
                         .segments
                         .iter()
@@ -94,15 +112,39 @@ impl<'a> Posed<'a> {
             stretch.push(first);
         }
         let bends = start::bends(model, &parts);
-        Self { model, parts, rigid, stretch, stretched, group_of_joint, bends }
+        Self { model, layers, parts, rigid, stretch, stretched, group_of_joint, bends }
     }
 
     #[inline]
     pub fn sample(&self, part: u32, x: Vec3A) -> Sampled {
         let posed = &self.parts[part as usize];
         let point = Vec3::from(posed.bind_from_world.transform_point3a(x));
-        let sample = self.model.fields[part as usize].sample(point);
-        Sampled { part, value: sample.value, gradient: posed.gradient_map * Vec3A::from(sample.gradient) }
+        let own = self.model.fields[part as usize].sample(point);
+        let gradient = posed.gradient_map * Vec3A::from(own.gradient);
+        if let Some(layers) = self.layers.filter(|_| posed.feels_layer(x)) {
+            let joined = layers.join(part, x.into(), Sample { value: own.value, gradient: gradient.into() });
+            return Sampled { part, value: joined.value, gradient: joined.gradient.into() };
+        }
+        Sampled { part, value: own.value, gradient }
+    }
+
+    /// Whether a layer lies under the part at `x`, so that skin may have to move even if no joint does.
+    #[inline]
+    pub fn feels_layer(&self, part: u32, x: Vec3A) -> bool {
+        self.parts[part as usize].feels_layer(x)
+    }
+
+    /// How far the layer under vertex `v` at `x` has come up or gone down since rest, metres.
+    pub fn swell(&self, v: usize, x: Vec3A) -> f32 {
+        let part = self.model.part[v];
+        let posed = &self.parts[part as usize];
+        let raised = self.model.raised[v];
+        if raised == 0.0 && !posed.feels_layer(x) {
+            return 0.0;
+        }
+        let point = Vec3::from(posed.bind_from_world.transform_point3a(x));
+        let own = self.model.fields[part as usize].sample(point).value;
+        (self.sample(part, x).value - own - raised).abs() * SLOPE * posed.radius
     }
 
     /// Closest point on the part's bone. Between several segments a mean that leans strongly to the closest, so

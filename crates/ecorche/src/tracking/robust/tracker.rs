@@ -1,18 +1,16 @@
 //! One frame of the robust scheme.
 
-use super::Settings;
 use super::follow::Followers;
 use super::level::{Bearing, Level};
 use super::model::Model;
 use super::pose::{Posed, marked, smoothstep};
 use super::untangle::{Scratch, Start, Untangler};
-use super::{ray, relax, start};
+use super::{RestLayers, Settings, ray, relax, start};
 use crate::character::Character;
-use crate::field::Field;
 use crate::geom::SelfContact;
 use crate::parts::Parts;
 use crate::skinning::Surface;
-use crate::tracking::VertexReport;
+use crate::tracking::{Layers, VertexReport};
 use glam::{Affine3A, Mat3A, Vec3, Vec3A};
 use rayon::prelude::*;
 
@@ -115,10 +113,16 @@ impl Workspace {
 }
 
 impl Tracker {
-    /// Prepares a character's surface with its parts.
-    pub fn new(character: &Character, surface: &Surface, parts: &Parts, settings: Settings) -> Self {
+    /// Prepares a character's surface with its parts; `under`: what lies under them at rest.
+    pub fn new(
+        character: &Character,
+        surface: &Surface,
+        parts: &Parts,
+        settings: Settings,
+        under: Option<RestLayers>,
+    ) -> Self {
         let mut contact = SelfContact::new(&surface.mesh.positions, &surface.mesh.triangles);
-        let model = Model::new(character, surface, parts, contact.bvh(), settings);
+        let model = Model::new(character, surface, parts, contact.bvh(), settings, under);
         let untangler = Untangler::new(&surface.mesh, &mut contact);
         Self { followers: Followers::new(&model), untangler, contact, model }
     }
@@ -139,7 +143,7 @@ impl Tracker {
     }
 
     /// Tracks the surface in one pose. `posed_from_bind` has one entry per skeleton joint, `rest` one position per vertex
-    /// of the surface in bind space (its own, or morphed). With a `state` the search starts from the frame before and
+    /// of the surface in bind space (its own, or morphed), `layers` what lies under the parts in this pose. With a `state` the search starts from the frame before and
     /// is shorter; the result then depends on that frame.
     ///
     /// Results are in the workspace. They are finite, and the same bits for any number of threads.
@@ -147,13 +151,14 @@ impl Tracker {
         &self,
         posed_from_bind: &[Affine3A],
         rest: &[Vec3],
+        layers: Option<&dyn Layers>,
         state: Option<&mut State>,
         workspace: &mut Workspace,
     ) {
         let w = workspace;
         let mut clock = std::time::Instant::now();
         w.stages.clear();
-        let posed = Posed::new(&self.model, posed_from_bind);
+        let posed = Posed::new(&self.model, posed_from_bind, layers);
         let coherent = state.as_ref().is_some_and(|s| s.offsets.len() == self.len());
         self.start(&posed, rest, state.as_deref().filter(|_| coherent), w);
         w.lap("start", &mut clock);
@@ -205,8 +210,7 @@ impl Tracker {
             if !moved(v) || model.iso[v] == 0.0 {
                 return model.iso[v];
             }
-            let value = |field: &crate::field::Grid| field.sample(rest[v].into()).value;
-            model.fields.iter().map(value).fold(0.0f32, f32::max)
+            model.value_at_rest(rest[v].into())
         };
         (0..self.len()).into_par_iter().with_min_len(TASK).map(iso).collect_into_vec(&mut w.iso);
         let skinned = |v: usize| start::start(posed, v, rest[v]);
@@ -242,7 +246,8 @@ impl Tracker {
                 .filter(|(joint, _)| posed.group_of_joint[*joint as usize] != own.group)
                 .map(|influence| influence.1)
                 .sum();
-            if foreign == 0.0 && marked(near).all(|k| posed.parts[k as usize].group == own.group) {
+            let still = foreign == 0.0 && marked(near).all(|k| posed.parts[k as usize].group == own.group);
+            if still && !posed.feels_layer(model.part[v], x) {
                 return (x, u32::MAX, 0, 0.0);
             }
             let mut bearing = bearing(model, v, &skinned[v].1, iso[v], pressed[v]);
@@ -305,7 +310,7 @@ impl Tracker {
                 vertex: v,
                 activity,
                 anchor: w.positions[index],
-                leash: model.leash[index],
+                leash: model.leash[index] + posed.swell(index, w.positions[index]),
                 radius: posed.parts[part].radius,
                 relaxations: model.bones[part].relaxations,
                 bearing: Bearing { taken_from: w.rays[i].1, ..bearing },

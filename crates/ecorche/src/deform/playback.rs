@@ -1,0 +1,70 @@
+//! Frames of a clip as a whole animation has them.
+
+use super::{Body, State, Workspace};
+use crate::character::Pose;
+use crate::frame::{Frame, MuscleReport};
+use crate::sampling::Plan;
+
+/// Plays a clip. Whatever order frames are asked for in, each is what it is when the clip is played from its start:
+/// what lies between is run through. Without muscles that swing and without [`Settings::coherent`](super::Settings)
+/// there is nothing to run through.
+#[derive(Clone, Debug)]
+pub struct Playback<'a> {
+    body: &'a Body,
+    plan: &'a Plan<'a>,
+    state: State,
+    pose: Pose,
+    /// The first frame that is not in the state.
+    next: usize,
+}
+
+impl<'a> Playback<'a> {
+    /// Before the first frame of the plan's clip.
+    pub fn new(body: &'a Body, plan: &'a Plan<'a>) -> Self {
+        let state = plan.clip.map_or(State::default(), |clip| State::of_clip(&clip.name));
+        Self { body, plan, state, pose: Pose::rest(body.character()), next: 0 }
+    }
+
+    /// The frame of that number, counted from 0 at the clip's start.
+    pub fn frame(&mut self, number: usize, workspace: &mut Workspace) -> Frame {
+        self.run_to(number, workspace);
+        self.body.deform_next(&self.pose, self.plan.time(number), &mut self.state, workspace)
+    }
+
+    /// Muscles alone, moved on to that frame.
+    pub fn advance(&mut self, number: usize, workspace: &mut Workspace) -> MuscleReport {
+        self.run_to(number, workspace);
+        self.body.advance(&self.pose, self.plan.time(number), &mut self.state, workspace)
+    }
+
+    /// Everything before the frame, and its pose.
+    fn run_to(&mut self, number: usize, workspace: &mut Workspace) {
+        let swings = self.body.has_muscles() && self.body.settings().muscles.remembers();
+        let coherent = self.body.settings().coherent;
+        if number < self.next {
+            self.state.reset();
+            self.next = 0;
+        }
+        let first = match (swings, coherent) {
+            (true, _) => self.next,
+            (false, true) => self.next.max(*self.plan.frames.start()).min(number),
+            (false, false) => number,
+        };
+        for between in first..number {
+            self.plan.sample(between, &mut self.pose);
+            let time = self.plan.time(between);
+            if coherent && between >= *self.plan.frames.start() {
+                self.body.deform_next(&self.pose, time, &mut self.state, workspace);
+            } else {
+                self.body.advance(&self.pose, time, &mut self.state, workspace);
+            }
+        }
+        self.plan.sample(number, &mut self.pose);
+        self.next = number + 1;
+    }
+
+    /// The pose of the last frame.
+    pub fn pose(&self) -> &Pose {
+        &self.pose
+    }
+}

@@ -1,0 +1,191 @@
+//! Muscles under the skin of whole characters: the skin bulges, sinks, swings, and is itself at rest.
+
+use ecorche::character::{Character, Pose};
+use ecorche::deform::{Body, Method, Playback, Settings, State, Workspace};
+use ecorche::frame::Frame;
+use ecorche::muscle::Motion;
+use ecorche::samples;
+use ecorche::sampling::{Plan, Sampling};
+use glam::Vec3;
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+fn arm() -> &'static (Arc<Character>, Body) {
+    static ARM: LazyLock<(Arc<Character>, Body)> = LazyLock::new(|| {
+        let character = Arc::new(samples::build("arm?resolution=2000").unwrap());
+        let body = bind(&character, Method::Muscles.into());
+        (character, body)
+    });
+    &ARM
+}
+
+fn bind(character: &Arc<Character>, settings: Settings) -> Body {
+    Body::bind_with(character.clone(), settings, &samples::arm::muscles(), Path::new("."), None).unwrap()
+}
+
+fn plan<'a>(character: &'a Character, clip: &str) -> Plan<'a> {
+    Plan::new(character.clip(clip), &Sampling { fps: Some(24.0), frames: None }).unwrap()
+}
+
+fn farthest(a: &Frame, b: &Frame) -> f32 {
+    let pairs = a.meshes.iter().zip(&b.meshes).flat_map(|(a, b)| a.positions.iter().zip(&b.positions));
+    pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max)
+}
+
+/// Mean displacement, outward, of the skin over the belly of a muscle since rest, seen from its upper bone, metres.
+fn risen(character: &Character, body: &Body, frame: &Frame, pose: &Pose, muscle: &str) -> f32 {
+    let musculature = body.musculature().unwrap();
+    let rest = musculature.at_bind();
+    let index = musculature.definition().muscle.iter().position(|m| m.name == muscle).unwrap();
+    let belly = rest.muscles[index].field.axis().place(0.5).0.as_vec3();
+    let surface = body.surface().unwrap();
+    let positions = surface.positions(frame);
+    let joint = character.skeleton.find("leftUpperArm").unwrap();
+    let bind_from_posed = surface.posed_from_rest(character, pose)[joint].inverse();
+    let normals = surface.mesh.normals();
+    let (mut sum, mut count) = (0.0, 0);
+    for (v, &p) in surface.mesh.positions.iter().enumerate() {
+        let out = p - belly;
+        if out.length() < 0.045 && out.normalize().dot(normals[v]) > 0.8 {
+            sum += (bind_from_posed.transform_point3(positions[v]) - p).dot(normals[v]);
+            count += 1;
+        }
+    }
+    assert!(count >= 3, "{muscle}: {count} vertices above it");
+    sum / count as f32
+}
+
+#[test]
+fn the_skin_at_rest_is_the_files() {
+    let (character, body) = arm();
+    let rest = body.rest(&mut Workspace::default());
+    let plain = Body::bind(character.clone(), Method::DualQuaternion, None).rest(&mut Workspace::default());
+    assert!(farthest(&rest, &plain) < 1e-6 * character.size(), "{}", farthest(&rest, &plain));
+}
+
+#[test]
+fn skin_rises_over_the_contracted_biceps_and_sinks_over_the_stretched_triceps() {
+    let (character, body) = arm();
+    let plan = plan(character, "curl");
+    let (mut playback, mut workspace) = (Playback::new(body, &plan), Workspace::default());
+    let frame = playback.frame(16, &mut workspace);
+    assert!(workspace.flesh().muscles[0].field.activation() > 0.8);
+    let up = risen(character, body, &frame, playback.pose(), "biceps brachii");
+    let down = risen(character, body, &frame, playback.pose(), "triceps brachii");
+    println!("biceps {:.2} mm, triceps {:.2} mm", 1e3 * up, 1e3 * down);
+    assert!(up > 3e-3, "over the biceps {up}");
+    assert!(down < -5e-4, "over the triceps {down}");
+    let plain = Body::bind(character.clone(), Method::Implicit, None);
+    let plain = plain.deform(playback.pose(), 0.0, &mut Workspace::default());
+    assert!(risen(character, body, &plain, playback.pose(), "biceps brachii").abs() < 0.5 * up);
+    assert!(frame.report.muscles.unwrap().deepest < 1e-3);
+}
+
+#[test]
+fn the_swing_after_the_shake_dies_away_in_muscle_and_skin() {
+    let (character, body) = arm();
+    let clip = character.clip("shake").unwrap();
+    let (mut state, mut workspace) = (State::of_clip("shake"), Workspace::default());
+    let mut pose = Pose::rest(character);
+    let stop = 22;
+    let mut frames = Vec::new();
+    for frame in 0..=stop + 48 {
+        clip.sample(clip.start + frame.min(stop) as f32 / 24.0, &mut pose);
+        frames.push(body.deform_next(&pose, frame as f32 / 24.0, &mut state, &mut workspace));
+    }
+    let settled = &frames[frames.len() - 1];
+    let away = [0, 12, 24].map(|after| farthest(&frames[stop + after], settled));
+    println!("skin is {away:?} m away 0, 0.5 and 1 s after the arm stops");
+    assert!(away[0] > 3e-4, "{away:?}");
+    assert!(away[1] < 0.3 * away[0] && away[2] < 0.1 * away[0], "{away:?}");
+}
+
+#[test]
+fn a_frame_is_the_same_however_one_came_to_it() {
+    let (character, body) = arm();
+    let plan = plan(character, "shake");
+    let mut workspace = Workspace::default();
+    let mut through = Playback::new(body, &plan);
+    let played: Vec<Frame> = (0..=12).map(|n| through.frame(n, &mut workspace)).collect();
+    let alone = Playback::new(body, &plan).frame(12, &mut workspace);
+    assert_eq!(alone, played[12]);
+    assert_eq!(through.frame(5, &mut workspace), played[5], "back");
+    // Held, reset and resumed by hand.
+    let mut pose = Pose::rest(character);
+    let mut state = State::of_clip("shake");
+    for n in 0..=8 {
+        plan.sample(n, &mut pose);
+        let frame = body.deform_next(&pose, plan.time(n), &mut state, &mut workspace);
+        let held = body.deform_next(&pose, plan.time(n), &mut state, &mut workspace);
+        assert_eq!((&frame, &held), (&played[n], &played[n]), "frame {n}");
+    }
+    let saved = state.clone();
+    state.reset();
+    assert_ne!(state, saved);
+    let mut resumed = saved;
+    plan.sample(9, &mut pose);
+    assert_eq!(body.deform_next(&pose, plan.time(9), &mut resumed, &mut workspace), played[9]);
+}
+
+#[test]
+fn the_same_bits_on_one_thread_and_on_two() {
+    let (character, body) = arm();
+    let plan = plan(character, "curl");
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| Playback::new(body, &plan).frame(14, &mut Workspace::default()))
+    };
+    assert!(run(1) == run(2));
+}
+
+#[test]
+fn twice_the_substeps_change_the_swing_by_less_than_a_twentieth() {
+    let (character, body) = arm();
+    let plan = plan(character, "shake");
+    let settings = body.settings().clone();
+    let mut fine = settings.clone();
+    fine.muscles.substeps_per_second *= 2.0;
+    let mut still = settings;
+    still.muscles.motion = Motion::Kinematic;
+    let [fine, still] = [fine, still].map(|settings| bind(character, settings));
+    let mut workspace = Workspace::default();
+    let mut axes = |body: &Body| {
+        let mut playback = Playback::new(body, &plan);
+        let mut path = Vec::new();
+        for n in 0..=30 {
+            playback.advance(n, &mut workspace);
+            path.push(
+                workspace.flesh().muscles.iter().map(|m| m.field.axis().place(0.5).0).collect::<Vec<_>>(),
+            );
+        }
+        path
+    };
+    let (coarse, fine, still) = (axes(body), axes(&fine), axes(&still));
+    let far = |a: &[Vec<glam::DVec3>], b: &[Vec<glam::DVec3>]| {
+        let pairs = a.iter().flatten().zip(b.iter().flatten());
+        pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f64::max)
+    };
+    let (change, amplitude) = (far(&coarse, &fine), far(&coarse, &still));
+    println!("substeps change {:.3} mm of {:.3} mm", 1e3 * change, 1e3 * amplitude);
+    assert!(amplitude > 1e-3 && change < 0.05 * amplitude, "{change} {amplitude}");
+}
+
+#[test]
+fn the_athlete_runs_on_a_hundred_muscles() {
+    let character = Arc::new(samples::build("athlete?resolution=5000").unwrap());
+    let anatomy = samples::anatomy("athlete", &character).unwrap().in_full(&character);
+    assert!(anatomy.muscle.len() >= 100, "{} muscles on both sides", anatomy.muscle.len());
+    let body = Body::bind_with(character.clone(), Method::Muscles, &anatomy, Path::new("."), None).unwrap();
+    let rest = body.rest(&mut Workspace::default());
+    let plain = Body::bind(character.clone(), Method::DualQuaternion, None).rest(&mut Workspace::default());
+    assert!(farthest(&rest, &plain) < 1e-6 * character.size(), "at rest {}", farthest(&rest, &plain));
+    let plan = Plan::new(character.clip("run"), &Sampling { fps: Some(12.0), frames: Some(0..=4) }).unwrap();
+    let (mut playback, mut workspace) = (Playback::new(&body, &plan), Workspace::default());
+    for n in 0..=4 {
+        let frame = playback.frame(n, &mut workspace);
+        let muscles = frame.report.muscles.unwrap();
+        assert!(muscles.deepest < 1e-3 && muscles.resets == 0, "frame {n}: {muscles:?}");
+        let all = || frame.meshes.iter().flat_map(|m| &m.positions);
+        assert!(all().all(|p: &Vec3| p.is_finite()));
+    }
+}
