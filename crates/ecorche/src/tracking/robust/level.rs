@@ -125,15 +125,14 @@ impl Posed<'_> {
         let mut others = [Sampled::default(); MOST_OTHERS];
         let mut count = 0;
         for k in marked(near) {
-            let is_far = model.relation(own_part, k) == Relation::Far;
-            if k == own_part || (is_far && bearing.pressed <= 0.0) {
+            if k == own_part {
                 continue;
             }
             let sampled = self.sample(k, x);
             if sampled.value <= 0.0 {
                 continue;
             }
-            if sampled.value > top.value && !is_far {
+            if sampled.value > top.value && model.relation(own_part, k) != Relation::Far {
                 top = sampled;
             }
             if count < MOST_OTHERS {

@@ -94,6 +94,7 @@ pub(super) struct Model {
     /// By how much the layer under its part raises the value of each vertex at rest.
     pub raised: Vec<f32>,
     relations: Vec<Relation>,
+    related: Vec<Vec<u32>>,
     foreign_start: Vec<u32>,
     /// Values of other parts' fields at rest.
     foreign: Vec<(u32, f32)>,
@@ -168,6 +169,7 @@ impl Model {
         };
         let thickness = thickness::thickness(mesh, bvh);
         let leash = parts.part_of_vertex.iter().zip(thickness).map(leash).collect();
+        let relations = relations(parts);
         let mut model = Self {
             settings,
             leash,
@@ -186,7 +188,8 @@ impl Model {
             fields,
             layers,
             raised,
-            relations: relations(parts),
+            related: related(&relations, parts.parts.len()),
+            relations,
             foreign_start,
             foreign,
             blind: Vec::new(),
@@ -210,6 +213,11 @@ impl Model {
         self.relations[a as usize * self.bones.len() + b as usize]
     }
 
+    /// The parts that touch a part at rest or share a joint with it, ascending, itself included.
+    pub fn related(&self, part: u32) -> &[u32] {
+        &self.related[part as usize]
+    }
+
     /// Value of another part's field at rest.
     pub fn foreign(&self, v: usize, part: u32) -> f32 {
         let list = &self.foreign[self.foreign_start[v] as usize..self.foreign_start[v + 1] as usize];
@@ -225,6 +233,13 @@ impl Model {
 fn at_rest(fields: &[Grid], layers: Option<&dyn Layers>, part: u32, p: Vec3) -> f32 {
     let own = fields[part as usize].sample(p);
     layers.filter(|l| l.support(part).contains(p)).map_or(own, |l| l.join(part, p, own)).value
+}
+
+fn related(relations: &[Relation], count: usize) -> Vec<Vec<u32>> {
+    let of = |a: usize| {
+        (0..count).filter(|b| relations[a * count + b] != Relation::Far).map(|b| b as u32).collect()
+    };
+    (0..count).map(of).collect()
 }
 
 fn relations(parts: &Parts) -> Vec<Relation> {

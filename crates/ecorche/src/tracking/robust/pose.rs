@@ -182,11 +182,22 @@ impl<'a> Posed<'a> {
 
     /// Marks the parts whose support may hold points within `margin` of `x`, 64 to a word.
     pub fn reachable(&self, x: Vec3A, margin: f32, words: &mut [u64]) {
+        self.reachable_of(0..self.parts.len() as u32, x, margin, words);
+    }
+
+    /// As [`Posed::reachable`], of the parts that touch `own` at rest: the others are no business of free skin.
+    pub fn reachable_related(&self, own: u32, x: Vec3A, margin: f32, words: &mut [u64]) {
+        self.reachable_of(self.model.related(own).iter().copied(), x, margin, words);
+    }
+
+    #[inline]
+    fn reachable_of(&self, parts: impl Iterator<Item = u32>, x: Vec3A, margin: f32, words: &mut [u64]) {
         words.fill(0);
         let margin = Vec3A::splat(margin);
-        for (k, part) in self.parts.iter().enumerate() {
+        for k in parts {
+            let part = &self.parts[k as usize];
             if x.cmpge(part.low - margin).all() && x.cmple(part.high + margin).all() {
-                words[k / 64] |= 1 << (k % 64);
+                words[k as usize / 64] |= 1 << (k % 64);
             }
         }
     }

@@ -239,7 +239,11 @@ impl Tracker {
             let v = model.tracked[i] as usize;
             let own = &posed.parts[model.part[v] as usize];
             let x = positions[v];
-            posed.reachable(x, own.radius, near);
+            let reach = |x: Vec3A, margin: f32, near: &mut [u64]| match pressed[v] > 0.0 {
+                true => posed.reachable(x, margin, near),
+                false => posed.reachable_related(model.part[v], x, margin, near),
+            };
+            reach(x, own.radius, near);
             let foreign: f32 = model
                 .influences_of(v)
                 .iter()
@@ -262,7 +266,9 @@ impl Tracker {
                 taken = ray::take_out(posed, v, &bearing, from, near, &mut samples);
             }
             bearing.taken_from = taken.1;
-            posed.reachable(taken.0, 0.5 * own.radius, near);
+            if taken.1 != u32::MAX {
+                reach(taken.0, 0.5 * own.radius, near);
+            }
             let off = posed.level(v, &bearing, taken.0, near).h.abs() / (OFF_LEVEL * own.radius);
             let hit = if taken.1 == u32::MAX { 0.0 } else { 1.0 };
             let activity = smoothstep(off).max(hit).max((foreign / FOREIGN_WEIGHT).min(1.0));
@@ -318,7 +324,12 @@ impl Tracker {
             let near = i * words..(i + 1) * words;
             if w.near[near.clone()].iter().all(|&word| word == 0) {
                 let mut here = vec![0; words];
-                posed.reachable(w.positions[index], 0.5 * posed.parts[part].radius, &mut here);
+                posed.reachable_related(
+                    part as u32,
+                    w.positions[index],
+                    0.5 * posed.parts[part].radius,
+                    &mut here,
+                );
                 w.awake_near.extend(here);
             } else {
                 w.awake_near.extend_from_slice(&w.near[near]);

@@ -1,0 +1,90 @@
+//! The implicit skin on the built-in characters in the poses it is made for: hands that close, knees and elbows
+//! bent to their limits.
+
+use ecorche::character::{Character, Pose};
+use ecorche::deform::{Body, Method, Workspace};
+use ecorche::measure::{FrameFigures, FrameInput, Judge};
+use ecorche::skinning::Surface;
+use glam::{Quat, Vec3};
+use std::sync::Arc;
+
+/// Figures of a pose under dual quaternions and under the implicit skin.
+fn judged(character: &Arc<Character>, poses: &[Pose]) -> Vec<[FrameFigures; 2]> {
+    let surface = Surface::new(character).unwrap();
+    let judge = Judge::of(&surface).unwrap();
+    let bodies = [Method::DualQuaternion, Method::Implicit].map(|m| Body::bind(character.clone(), m, None));
+    let mut workspace = Workspace::default();
+    let mut figures = Vec::new();
+    for pose in poses {
+        let [plain, tracked] =
+            [0, 1].map(|m| surface.positions(&bodies[m].deform(pose, 0.0, &mut workspace)));
+        // Of the second, the implicit skin.
+        let in_contact: Vec<bool> =
+            workspace.quantities().reports.iter().map(|report| report.contact > 0.0).collect();
+        let input = FrameInput {
+            reference: Some(&plain),
+            in_contact: Some(&in_contact),
+            ..FrameInput::new(0, &tracked)
+        };
+        figures.push([judge.frame(&FrameInput::new(0, &plain)).unwrap(), judge.frame(&input).unwrap()]);
+    }
+    figures
+}
+
+fn of_clip(character: &Character, clip: &str, times: &[f32]) -> Vec<Pose> {
+    let sample = |&time: &f32| {
+        let mut pose = Pose::rest(character);
+        character.clip(clip).unwrap().sample(time, &mut pose);
+        pose
+    };
+    times.iter().map(sample).collect()
+}
+
+/// At most one in twenty of the crossings that dual quaternions have is left, and no skin is thrown away.
+fn parts_what_crosses(sample: &str, clip: &str, times: &[f32]) {
+    let character = Arc::new(ecorche::samples::build(sample).unwrap());
+    for (time, [plain, tracked]) in times.iter().zip(judged(&character, &of_clip(&character, clip, times))) {
+        let what = format!("{sample} {clip} at {time} s: {} pairs, {} under dqs", tracked.pairs, plain.pairs);
+        assert!(plain.pairs > 20, "{what}: nothing to part");
+        assert!(tracked.pairs * 20 <= plain.pairs, "{what}");
+        assert!(tracked.strayed.unwrap_or(0) <= 5, "{what}: {:?} strayed", tracked.strayed);
+    }
+}
+
+#[test]
+fn a_fist_closes_without_passing_through_itself() {
+    parts_what_crosses("hand", "fist", &[0.9, 1.2]);
+}
+
+#[test]
+fn a_pinch_touches() {
+    parts_what_crosses("hand", "pinch", &[1.2]);
+}
+
+#[test]
+fn a_deep_squat_and_a_full_curl_fold_into_contact() {
+    parts_what_crosses("athlete", "squat", &[1.4]);
+    parts_what_crosses("athlete", "curl", &[1.15]);
+}
+
+/// Bends far beyond what projection alone can do, and twisted ones: no crossing, edges within a tenth and three times
+/// of their length.
+#[test]
+fn a_cylinder_bends_to_170_degrees_in_one_shot() {
+    let character = Arc::new(ecorche::samples::build("cylinder").unwrap());
+    let upper = character.skeleton.find("upper").unwrap();
+    let turned = |(bend, twist): (f32, f32)| {
+        let mut pose = Pose::rest(&character);
+        let turn = Quat::from_axis_angle(Vec3::X, bend.to_radians())
+            * Quat::from_axis_angle(Vec3::Y, twist.to_radians());
+        pose.local[upper].rotation = turn * pose.local[upper].rotation;
+        pose
+    };
+    let turns =
+        [(60.0, 0.0), (90.0, 0.0), (120.0, 0.0), (150.0, 0.0), (170.0, 0.0), (150.0, 80.0), (0.0, 180.0)];
+    for (turn, [_, tracked]) in turns.iter().zip(judged(&character, &turns.map(turned))) {
+        let what = format!("{turn:?}: {tracked:?}");
+        assert_eq!(tracked.pairs, 0, "{what}");
+        assert!(tracked.stretch_min >= 0.1 && tracked.stretch_max <= 3.0, "{what}");
+    }
+}
