@@ -462,6 +462,10 @@ pub struct FieldArguments {
     /// Draw a section across x, y or z: through the middle, at metres (z=0.1) or through a joint (x=LeftLeg)
     #[arg(long, value_name = "AXIS[=AT]", value_parser = parse_slice)]
     pub slice: Option<Slice>,
+    /// Draw the way a vertex takes through tracking, and list its steps; a vertex of the first skinned mesh, or
+    /// MESH:VERTEX, counted from 0 as in the file
+    #[arg(long, value_name = "[MESH:]VERTEX", conflicts_with_all = ["slice", "samples", "bone"])]
+    pub path: Option<String>,
     /// Value of the surface, from 0 to 1
     #[arg(long, value_name = "VALUE", default_value_t = 0.5)]
     pub level: f32,

@@ -7,7 +7,7 @@ use crate::console::Console;
 use crate::source::Under;
 use crate::{Failure, Outcome, source};
 use ecorche::character::{Character, Pose};
-use ecorche::deform::{Body, Method, Settings};
+use ecorche::deform::{Body, Method, Settings, Workspace};
 use ecorche::field::operator::{Composition, NAMES};
 use ecorche::output::legend::Legend;
 use ecorche::output::sheet::Sheet;
@@ -35,15 +35,19 @@ pub fn run(arguments: &FieldArguments, console: &Console) -> Result<Outcome, Fai
         source::plan_of_one(&character, &arguments.sampling, arguments.frame, &arguments.rig.file, console)?;
     let every = as_mesh || arguments.animate;
     let numbers = if every { plan.frames.clone().collect() } else { spread(&plan, arguments.panels.into()) };
-    let show = match (&arguments.slice, arguments.samples) {
-        (Some(slice), _) => Show::Slice(slice.axis, through(slice, &character, &arguments.rig.file)?),
-        (None, true) => Show::Samples,
-        (None, false) => Show::Surface,
-    };
 
     let cache = source::user_cache(&arguments.cache);
     let settings = Settings { method: Method::Implicit, composition, ..Settings::default() };
     let body = bind(&character, settings, &Under::default(), cache.as_ref(), console)?;
+    let show = match (&arguments.slice, &arguments.path) {
+        (Some(slice), _) => Show::Slice(slice.axis, through(slice, &character, &arguments.rig.file)?),
+        (None, Some(vertex)) => Show::Path(traced(vertex, &body, &arguments.rig.file)?),
+        (None, None) if arguments.samples => Show::Samples,
+        (None, None) => Show::Surface,
+    };
+    if let Show::Path(vertex) = show {
+        list_steps(&body, &plan, &numbers, vertex);
+    }
     let part = arguments.bone.as_deref().map(|name| part_of_joint(&body, name)).transpose()?;
     let (width, height) = arguments.size.unwrap_or(if numbers.len() == 1 { (900, 900) } else { (400, 400) });
     let look = FieldLook {
@@ -93,6 +97,40 @@ fn write_meshes(
         println!("{}", obj::write_surface(&path, name, &surface, &character.world)?.display());
     }
     Ok(())
+}
+
+/// The surface's vertex that `[MESH:]VERTEX` names.
+fn traced(name: &str, body: &Body, file: &str) -> Result<u32, Failure> {
+    let character = body.character();
+    let (mesh, vertex) = match name.split_once(':') {
+        Some((mesh, vertex)) => (mesh.parse().ok(), vertex.parse().ok()),
+        None => (character.meshes.iter().position(|m| m.skin().is_some()), name.parse().ok()),
+    };
+    let found = mesh.zip(vertex).and_then(|(m, v): (usize, usize)| {
+        (m < character.meshes.len()).then(|| body.surface()?.vertex_of(character, m, v)).flatten()
+    });
+    found.ok_or_else(|| {
+        format!("{file}: \"{name}\" is no vertex of a skinned mesh; give VERTEX or MESH:VERTEX, counted from 0; `ecorche info {file}` lists the meshes")
+            .into()
+    })
+}
+
+/// Each step of a vertex and how far from skinning it then is.
+fn list_steps(body: &Body, plan: &Plan, numbers: &[usize], vertex: u32) {
+    let mut workspace = Workspace::default();
+    workspace.trace(Some(vertex));
+    let mut pose = Pose::rest(body.character());
+    for &number in numbers {
+        plan.sample(number, &mut pose);
+        body.deform(&pose, plan.time(number), &mut workspace);
+        let Some(&(_, start)) = workspace.path().first() else { continue };
+        for (what, at) in workspace.path() {
+            println!(
+                "frame {number}  {what:<8} {:8.3} mm from where skinning took it",
+                1e3 * at.distance(start)
+            );
+        }
+    }
 }
 
 fn through(slice: &Slice, character: &Character, file: &str) -> Result<Through, Failure> {

@@ -87,6 +87,7 @@ impl Workspace {
         self.quantities.cosines.clear();
         self.robust.stages.clear();
         self.robust.pairs = [0; 2];
+        self.robust.path.clear();
         self.before_tracking.clear();
         self.stages.clear();
         if implicit.is_none() {
@@ -101,6 +102,14 @@ impl Workspace {
 
     pub fn stages(&self) -> &[(&'static str, f64)] {
         &self.stages
+    }
+
+    pub fn trace(&mut self, vertex: Option<u32>) {
+        self.robust.traced = vertex;
+    }
+
+    pub fn path(&self) -> &[(&'static str, Vec3A)] {
+        &self.robust.path
     }
 }
 

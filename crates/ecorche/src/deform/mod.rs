@@ -32,7 +32,7 @@ use crate::muscle::{self, BuildError, Musculature};
 use crate::parts::Parts;
 use crate::skinning::{self, CentresOfRotation, Skinner, Surface};
 use crate::tracking::robust;
-use glam::Vec3;
+use glam::{Vec3, Vec3A};
 use implicit::Implicit;
 use std::path::Path;
 use std::sync::Arc;
@@ -86,6 +86,16 @@ impl Workspace {
     /// Muscles and fat of the last frame; empty without.
     pub fn flesh(&self) -> &muscle::Flesh {
         &self.implicit.flesh.flesh
+    }
+
+    /// From the next frame on, writes down the way of a vertex of the surface; see [`Surface::vertex_of`].
+    pub fn trace(&mut self, vertex: Option<u32>) {
+        self.implicit.trace(vertex);
+    }
+
+    /// The way of the traced vertex through the last frame of [`Tracking::Robust`]: what moved it, and where to.
+    pub fn path(&self) -> &[(&'static str, Vec3A)] {
+        self.implicit.path()
     }
 
     /// Milliseconds the stages of the last frame's tracking took, in order, on this machine.

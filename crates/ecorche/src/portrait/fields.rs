@@ -26,6 +26,8 @@ pub enum Show {
     Samples,
     /// A section with isolines and gradient.
     Slice(Axis, Through),
+    /// The way a vertex of the surface takes through tracking, from skinning (blue) to its place (red), each step a dot.
+    Path(u32),
 }
 
 /// Where a section lies.
@@ -132,8 +134,17 @@ pub fn draw_fields(
     let mut moments = Vec::new();
     for &number in frames {
         plan.sample(number, &mut pose);
+        if let Show::Path(vertex) = look.show {
+            workspace.trace(Some(vertex));
+        }
         let frame = body.deform(&pose, plan.time(number), &mut workspace);
-        moments.push(Moment { skin: skin(body, &frame), field: composed(body, &pose)?, pose: pose.clone() });
+        let path = workspace.path().iter().map(|step| step.1.into()).collect();
+        moments.push(Moment {
+            skin: skin(body, &frame),
+            field: composed(body, &pose)?,
+            pose: pose.clone(),
+            path,
+        });
     }
     let studio = Studio::new(body, *look, &moments);
     let draw = |moment: &Moment| {
@@ -141,6 +152,7 @@ pub fn draw_fields(
             Show::Surface => studio.surface(moment),
             Show::Samples => studio.samples(moment),
             Show::Slice(axis, through) => studio.slice(moment, axis, through),
+            Show::Path(_) => studio.path(moment),
         };
         progress();
         picture
@@ -153,7 +165,21 @@ struct Moment<'a> {
     skin: TriMesh,
     field: BodyField<'a>,
     pose: Pose,
+    path: Vec<Vec3>,
 }
+
+impl Moment<'_> {
+    /// Box around the way of the vertex and as much skin as makes it recognisable.
+    fn around_path(&self) -> (Vec3, Vec3) {
+        let (low, high) = crate::geom::mesh::bounds(&self.path);
+        let (all_low, all_high) = crate::geom::mesh::bounds(&self.skin.positions);
+        let margin = Vec3::splat(low.distance(high).max(SURROUNDINGS * all_low.distance(all_high)));
+        (low - margin, high + margin)
+    }
+}
+
+/// Skin shown around the way of a vertex, of the size.
+const SURROUNDINGS: f32 = 0.03;
 
 /// The deformed surface.
 fn skin(body: &Body, frame: &Frame) -> TriMesh {
@@ -174,7 +200,9 @@ struct Studio<'a> {
 
 impl<'a> Studio<'a> {
     fn new(body: &'a Body, look: FieldLook, moments: &[Moment]) -> Self {
+        let is_path = matches!(look.show, Show::Path(_));
         let boxes = moments.iter().map(|moment| match look.part {
+            _ if is_path => moment.around_path(),
             Some(part) => {
                 let support = moment.field.parts()[part as usize].support();
                 (support.low, support.high)
@@ -186,6 +214,7 @@ impl<'a> Studio<'a> {
         let aspect = look.width as f32 / look.height.max(1) as f32;
         let framing = Framing { view: look.view, aspect, ..Framing::default() };
         let camera = match look.part {
+            _ if is_path => framing.around((low, high)),
             Some(_) => framing.around((low, high)),
             None => framing.camera(moments.iter().map(|moment| &moment.skin.positions[..])),
         };
@@ -233,6 +262,21 @@ impl<'a> Studio<'a> {
                 scene.dots.push(Dots { points, width: 4.5, colour, alpha: 1.0, lift: 0.0 });
             }
         }
+        self.render(&scene)
+    }
+
+    fn path(&self, moment: &Moment) -> Picture {
+        let mut scene = Scene::default();
+        scene.surfaces.push(Surface::new(&moment.skin.positions, &moment.skin.triangles).alpha(0.35));
+        let segments = moment.path.windows(2).map(|step| [step[0], step[1]]).collect();
+        let dark = Colour::hex(0x2C2A28);
+        scene.lines.push(Lines { segments, width: 2.0, colour: dark, alpha: 1.0, lift: 0.0 });
+        let mut dots = |points: Vec<Vec3>, width: f32, colour: Colour| {
+            scene.dots.push(Dots { points, width, colour, alpha: 1.0, lift: 0.0 });
+        };
+        dots(moment.path.clone(), 5.0, dark);
+        dots(moment.path.first().copied().into_iter().collect(), 9.0, Colour::hex(0x2F6DB5));
+        dots(moment.path.last().copied().into_iter().collect(), 9.0, Colour::hex(0xC0392B));
         self.render(&scene)
     }
 
@@ -290,7 +334,7 @@ mod tests {
         let last = character.skeleton.len() - 1;
         let slices = [Through::Middle, Through::Offset(0.01), Through::Joint(last)];
         let slices = slices.map(|through| Show::Slice(Axis::Z, through));
-        for show in [Show::Surface, Show::Samples].into_iter().chain(slices) {
+        for show in [Show::Surface, Show::Samples, Show::Path(400)].into_iter().chain(slices) {
             let look = FieldLook { show, cells: 24, width: 72, height: 60, ..FieldLook::default() };
             let pictures = draw_fields(&body, &plan, &[0, 4], &look, || ()).unwrap();
             assert_eq!((pictures.len(), pictures[0].width()), (2, 72));

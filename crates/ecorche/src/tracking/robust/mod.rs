@@ -90,7 +90,7 @@ impl Default for Settings {
             rounds: 4,
             relaxation: 0.8,
             most_relaxations: 16,
-            untangling: 40,
+            untangling: 60,
         }
     }
 }

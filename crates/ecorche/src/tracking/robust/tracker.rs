@@ -84,6 +84,10 @@ pub struct Workspace {
     pub untangling: u32,
     /// Milliseconds of each stage, in order.
     pub stages: Vec<(&'static str, f64)>,
+    /// The vertex whose way is written down, if any.
+    pub traced: Option<u32>,
+    /// Its way through the last frame: what moved it, and where to.
+    pub path: Vec<(&'static str, Vec3A)>,
     skinned: Vec<(Vec3A, Mat3A)>,
     rest: Vec<Vec3A>,
     iso: Vec<f32>,
@@ -109,6 +113,15 @@ impl Workspace {
         let now = std::time::Instant::now();
         self.stages.push((stage, (now - *clock).as_secs_f64() * 1e3));
         *clock = now;
+        self.note(stage);
+    }
+
+    /// Writes down where the traced vertex is, if it has moved.
+    fn note(&mut self, what: &'static str) {
+        let Some(&x) = self.traced.and_then(|v| self.positions.get(v as usize)) else { return };
+        if self.path.last().is_none_or(|last| last.1 != x) {
+            self.path.push((what, x));
+        }
     }
 }
 
@@ -158,6 +171,7 @@ impl Tracker {
         let w = workspace;
         let mut clock = std::time::Instant::now();
         w.stages.clear();
+        w.path.clear();
         let posed = Posed::new(&self.model, posed_from_bind, layers);
         let coherent = state.as_ref().is_some_and(|s| s.offsets.len() == self.len());
         self.start(&posed, rest, state.as_deref().filter(|_| coherent), w);
@@ -403,6 +417,7 @@ impl Tracker {
             report.iterations += 1;
             report.evaluations += evaluations;
         }
+        w.note("project");
     }
 
     /// Relaxation step `number` of the first `count` awake vertices.
@@ -421,6 +436,7 @@ impl Tracker {
         for (vertex, &moved) in w.awake.iter().zip(&w.moved[..count]) {
             w.positions[vertex.vertex as usize] = moved;
         }
+        w.note("relax");
     }
 
     /// Puts what is not finite back to where skinning had it, and fills in the reports.
@@ -437,8 +453,9 @@ impl Tracker {
             w.cosines[v] = if level.contact { level.cosine } else { 1.0 };
             w.partners[v] = if taken { vertex.bearing.taken_from } else { level.partner };
         }
-        for &v in w.untangle.crossed() {
-            w.reports[v as usize].contact = 1.0;
+        for &(v, share) in w.untangle.parted() {
+            let contact = &mut w.reports[v as usize].contact;
+            *contact = contact.max(share);
         }
         for (v, x) in w.positions.iter_mut().enumerate() {
             let outside = self.model.part[v] != crate::parts::FOLLOWS && self.model.iso[v] <= 0.0;
