@@ -470,7 +470,7 @@ impl Tracker {
 /// After the rounds: projections with a few relaxation steps between them, then projections alone.
 const LAST_ROUNDS: u32 = 2;
 const LAST_RELAXATIONS: u32 = 3;
-const LAST_PROJECTIONS: u32 = 3;
+const LAST_PROJECTIONS: u32 = 2;
 /// Skin far from any contact takes part in so many relaxation steps of the first round, and of the last projections.
 const FREE_RELAXATIONS: u32 = 4;
 const FREE_PROJECTIONS: u32 = 2;
