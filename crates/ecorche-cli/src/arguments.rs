@@ -32,9 +32,9 @@ pub struct Cli {
 /// Options of every command.
 #[derive(Args)]
 pub struct Options {
-    /// Threads to use; all cores by default. Results do not depend on it
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Everywhere")]
-    pub threads: Option<u16>,
+    /// Threads to use; all cores by default. Results do not depend on it. `bench` takes several, such as 1,2
+    #[arg(long, global = true, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Everywhere")]
+    pub threads: Vec<u16>,
     /// Say nothing but results and errors
     #[arg(long, short, global = true, help_heading = "Everywhere")]
     pub quiet: bool,
@@ -58,6 +58,8 @@ pub enum Command {
     Render(Render),
     /// Measure how good the deformed skin is
     Measure(Measure),
+    /// Measure how fast it is, beside plain skinning and the papers
+    Bench(BenchArguments),
     /// List the built-in characters
     Samples(Samples),
     /// Show the fields under the skin
@@ -411,6 +413,36 @@ pub struct Measure {
     /// Disk cache.
     #[command(flatten)]
     pub cache: CacheArguments,
+}
+
+/// Measure how fast it is, beside plain skinning and the papers.
+///
+/// Regenerates the papers' tables on characters made by code, of the same size, and prints their figures and machines beside
+/// ours; linear blending and dual quaternions of the same mesh are measured in the same run. Further tables tell where the
+/// time goes, how it grows, and whether the goals are met. Everything takes some minutes; nothing else should run meanwhile.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  ecorche bench --list
+  ecorche bench --table goals
+  ecorche bench --table all --threads 1,2 --json bench.json --plots plots
+  ecorche bench --quick                             (does it run at all?)")]
+pub struct BenchArguments {
+    /// Tables to measure, or `all`
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "all")]
+    pub table: Vec<String>,
+    /// Name the tables and measure nothing
+    #[arg(long)]
+    pub list: bool,
+    /// Small scenes and few frames: complete tables in seconds, whose numbers mean nothing
+    #[arg(long)]
+    pub quick: bool,
+    /// Write every number as JSON to OUT, or to standard output
+    #[arg(long, value_name = "OUT", num_args = 0..=1, default_missing_value = "-")]
+    pub json: Option<PathBuf>,
+    /// Draw plots into this folder, made if missing
+    #[arg(long, value_name = "DIR")]
+    pub plots: Option<PathBuf>,
 }
 
 /// List the built-in characters.

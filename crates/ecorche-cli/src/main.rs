@@ -28,9 +28,16 @@ type Failure = Box<dyn std::error::Error>;
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let console = Console::new(cli.options.quiet, cli.options.verbose);
-    if let Some(threads) = cli.options.threads {
+    let bench = matches!(cli.command, Command::Bench(_));
+    match cli.options.threads.as_slice() {
+        [] => {}
         // Fails only when a pool exists already, which nothing before this line makes.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
+        &[threads] => drop(rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global()),
+        _ if bench => {}
+        _ => {
+            console.error("--threads: only bench takes several numbers; give one");
+            return ExitCode::from(2);
+        }
     }
     let result = match &cli.command {
         Command::Info(arguments) => commands::info::run(arguments, &console),
@@ -39,6 +46,7 @@ fn main() -> ExitCode {
         Command::Demo(arguments) => commands::demo::run(arguments, &console),
         Command::Render(arguments) => commands::render::run(arguments, &console),
         Command::Measure(arguments) => commands::measure::run(arguments, &console),
+        Command::Bench(arguments) => commands::bench::run(arguments, &cli.options.threads, &console),
         Command::Samples(arguments) => commands::samples::run(arguments, &console),
         Command::Field(arguments) => commands::field::run(arguments, &console),
         Command::Operator(arguments) => commands::operator::run(arguments),

@@ -70,6 +70,7 @@
 
 pub mod anatomy;
 pub mod bake;
+pub mod bench;
 pub mod cache;
 pub mod character;
 pub mod deform;

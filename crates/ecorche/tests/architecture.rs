@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Modules of the crate in the order of the pipeline; each may use those before it and itself.
-const ORDER: [&str; 22] = [
+const ORDER: [&str; 23] = [
     "math",
     "cache",
     "geom",
@@ -26,6 +26,7 @@ const ORDER: [&str; 22] = [
     "portrait",
     "samples",
     "bake",
+    "bench",
     "lib",
 ];
 

@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub mod bake;
+pub mod bench;
 pub mod completions;
 pub mod demo;
 pub mod field;

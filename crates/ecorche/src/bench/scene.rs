@@ -1,0 +1,159 @@
+//! What is measured: characters made by code, of the sizes in the papers, and a clip of each.
+
+use super::bones::with_bones;
+use super::{Bench, BenchError};
+use crate::anatomy::{Anatomy, BindFrames, SkinDef, preset};
+use crate::character::{Character, Clip, Pose};
+use crate::deform::{Body, Method, Settings};
+use crate::muscle::definition::{BodyDef, MuscleDef};
+use crate::skinning::Surface;
+use glam::Affine3A;
+use std::sync::Arc;
+
+/// A character and a clip.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Scene {
+    pub name: &'static str,
+    /// As after `sample:`.
+    pub sample: String,
+    /// Joints that hold skin, if not the sample's own.
+    pub bones: Option<usize>,
+    pub clip: &'static str,
+    /// How many muscles, of how many particles.
+    pub muscles: Option<[usize; 2]>,
+}
+
+/// How a frame is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    Linear,
+    DualQuaternion,
+    /// The implicit skin, every frame for itself.
+    Free,
+    /// The implicit skin, each frame from the one before.
+    Coherent,
+}
+
+/// A scene made ready.
+pub(super) struct Subject {
+    pub character: Arc<Character>,
+    pub surface: Surface,
+    linear: Body,
+    dual_quaternion: Body,
+    pub implicit: Body,
+}
+
+/// The settings that are measured.
+pub(super) fn settings() -> Settings {
+    Settings { coherent: true, ..Settings::default() }
+}
+
+impl Scene {
+    pub fn new(name: &'static str, sample: impl Into<String>, clip: &'static str) -> Self {
+        Self { name, sample: sample.into(), bones: None, clip, muscles: None }
+    }
+
+    pub fn with_bones(self, count: usize) -> Self {
+        Self { bones: Some(count), ..self }
+    }
+
+    pub fn with_muscles(self, count: usize, particles: usize) -> Self {
+        Self { muscles: Some([count, particles]), ..self }
+    }
+
+    /// The athlete at full size, or at its least for a quick look.
+    pub fn athlete(name: &'static str, vertices: usize, clip: &'static str, quick: bool) -> Self {
+        Self::new(name, format!("athlete?resolution={}", if quick { 5000 } else { vertices }), clip)
+    }
+
+    /// Vertices 19,296 as in the thesis; all 52 bones, where the thesis has 12.
+    pub fn runner(quick: bool) -> Self {
+        Self::athlete("runner", 19_296, "run", quick)
+    }
+
+    pub fn jumper(quick: bool) -> Self {
+        Self { name: "jumper", clip: "jump", ..Self::runner(quick) }
+    }
+
+    pub fn hand(quick: bool) -> Self {
+        Self::new("hand", format!("hand?resolution={}", if quick { 2000 } else { 7707 }), "fist")
+    }
+
+    pub fn arm(clip: &'static str, quick: bool) -> Self {
+        Self::new("arm", format!("arm?resolution={}", if quick { 2000 } else { 2172 }), clip)
+    }
+
+    pub fn giant(quick: bool) -> Self {
+        Self::athlete("173k", 172_974, "run", quick).with_bones(23)
+    }
+
+    /// Without name and clip: scenes of one character share it.
+    pub fn character_key(&self) -> String {
+        format!("{} {:?}", self.sample, self.bones)
+    }
+
+    pub fn build(&self) -> Result<Character, BenchError> {
+        let character = crate::samples::build(&self.sample)?;
+        Ok(match self.bones {
+            Some(count) => with_bones(character, count),
+            None => character,
+        })
+    }
+
+    pub fn clip<'a>(&self, character: &'a Character) -> Result<&'a Clip, BenchError> {
+        character
+            .clip(self.clip)
+            .ok_or_else(|| BenchError::NoClip { sample: self.sample.clone(), clip: self.clip.to_owned() })
+    }
+}
+
+impl Subject {
+    pub fn new(scene: &Scene, bench: &Bench) -> Result<Self, BenchError> {
+        let character = Arc::new(scene.build()?);
+        let surface = Surface::new(&character).ok_or(BenchError::NoSkin(scene.sample.clone()))?;
+        let implicit = Body::bind(character.clone(), settings(), Some(&bench.cache));
+        let [linear, dual_quaternion] = [Method::Linear, Method::DualQuaternion]
+            .map(|method| Body::bind(character.clone(), method, None));
+        Ok(Self { character, surface, linear, dual_quaternion, implicit })
+    }
+
+    pub fn body(&self, kind: Kind) -> &Body {
+        match kind {
+            Kind::Linear => &self.linear,
+            Kind::DualQuaternion => &self.dual_quaternion,
+            Kind::Free | Kind::Coherent => &self.implicit,
+        }
+    }
+
+    pub fn vertices(&self) -> usize {
+        self.surface.mesh.positions.len()
+    }
+}
+
+/// The `count` thickest muscles of the preset, one fibre each, mirrored pairs side by side.
+pub(super) fn muscles(character: &Character, [count, particles]: [usize; 2]) -> BodyDef {
+    let anatomy = Anatomy { skin: SkinDef::default(), body: preset::place(character).body };
+    let mut muscle = anatomy.in_full(character).muscle;
+    muscle.sort_by(|a, b| b.width.total_cmp(&a.width));
+    muscle.truncate(count);
+    let muscle = muscle.into_iter().map(|m| MuscleDef { particles, fibres: 1, ..m }).collect();
+    BodyDef { muscle, ..BodyDef::default() }
+}
+
+/// Where the bones of a character are at bind, and where a pose takes them.
+pub(super) struct BoneMotion {
+    pub bind: Vec<Affine3A>,
+    surface: Surface,
+}
+
+impl BoneMotion {
+    pub fn new(subject: &Subject) -> Self {
+        let bind = BindFrames::of(&subject.character).bind_from_bone;
+        Self { bind, surface: subject.surface.clone() }
+    }
+
+    pub fn at(&self, character: &Character, pose: &Pose) -> Vec<Affine3A> {
+        let moved = self.surface.posed_from_rest(character, pose);
+        moved.into_iter().zip(&self.bind).map(|(posed, bind)| posed * *bind).collect()
+    }
+}
