@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         Command::Demo(arguments) => commands::demo::run(arguments, &console),
         Command::Render(arguments) => commands::render::run(arguments, &console),
         Command::Measure(arguments) => commands::measure::run(arguments, &console),
+        Command::Studio(arguments) => commands::studio::run(arguments, &console),
         Command::Samples(arguments) => commands::samples::run(arguments, &console),
         Command::Field(arguments) => commands::field::run(arguments, &console),
         Command::Operator(arguments) => commands::operator::run(arguments),
