@@ -76,13 +76,8 @@ impl Drawn {
     }
 
     /// Number of drawn vertices.
-    pub fn len(&self) -> usize {
+    pub fn vertices(&self) -> usize {
         self.sources.len()
-    }
-
-    /// Whether nothing is drawn.
-    pub fn is_empty(&self) -> bool {
-        self.sources.is_empty()
     }
 
     /// Three coordinates per drawn vertex.
@@ -127,10 +122,10 @@ mod tests {
         let (mut positions, mut normals) = (Vec::new(), Vec::new());
         drawn.positions(&frame, &mut positions);
         drawn.normals(&frame, &mut normals);
-        assert_eq!(positions.len(), 3 * drawn.len());
-        assert_eq!(normals.len(), 4 * drawn.len());
+        assert_eq!(positions.len(), 3 * drawn.vertices());
+        assert_eq!(normals.len(), 4 * drawn.vertices());
         assert_eq!(drawn.triangles.len(), 3 * character.meshes[0].triangles.len());
-        assert!(drawn.triangles.iter().all(|&v| (v as usize) < drawn.len()));
+        assert!(drawn.triangles.iter().all(|&v| (v as usize) < drawn.vertices()));
         let height = positions.chunks(3).map(|p| p[1]).fold(0.0, f32::max);
         assert_eq!(height, 1.0);
     }

@@ -11,7 +11,8 @@ use axum::body::Bytes;
 use ecorche::character::Pose;
 use ecorche::deform::{Body, State, Workspace};
 use ecorche::field::operator::{Controller, NAMES as OPERATORS};
-use ecorche::inspect::{Inspector, QUANTITIES};
+use ecorche::frame::Frame;
+use ecorche::inspect::{Inspector, QUANTITIES, Quantity, QuantityError};
 use ecorche::output::ColourMap;
 use glam::Quat;
 use serde::Serialize;
@@ -122,6 +123,8 @@ struct QuantityHead {
 #[derive(Serialize)]
 struct FrameHead {
     frame: u64,
+    /// The view it shows.
+    view: u64,
     at: f64,
     last: usize,
     fps: f32,
@@ -129,7 +132,10 @@ struct FrameHead {
     revision: u64,
     looks: Vec<LookHead>,
     quantity: Option<QuantityHead>,
+    /// Milliseconds the frame before this one took to encode.
     encoding: f64,
+    /// Milliseconds since 1970, to tell how long the way is.
+    sent: f64,
     refused: u64,
 }
 
@@ -140,8 +146,8 @@ struct Running {
 }
 
 /// The engine of one page.
-pub struct Engine<S> {
-    studio: Arc<Studio>,
+pub struct Engine<'a, S> {
+    studio: &'a Arc<Studio>,
     mailbox: Arc<Mailbox>,
     send: S,
     view: Option<Box<View>>,
@@ -149,6 +155,10 @@ pub struct Engine<S> {
     running: BTreeMap<Look, Running>,
     workspace: Workspace,
     interior: Interior,
+    /// Of the quantity shown last; what frames share is prepared once.
+    inspector: Option<(String, Inspector<'a>)>,
+    /// Milliseconds the last frame took to encode.
+    encoding: f64,
     frame: u64,
     last_frame: Option<Instant>,
     told_revision: u64,
@@ -156,9 +166,9 @@ pub struct Engine<S> {
     stale: bool,
 }
 
-impl<S: FnMut(Bytes) -> bool> Engine<S> {
+impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
     /// An engine that says what it has to say through `send`, which returns false when nobody listens any more.
-    pub fn new(studio: Arc<Studio>, mailbox: Arc<Mailbox>, send: S) -> Self {
+    pub fn new(studio: &'a Arc<Studio>, mailbox: Arc<Mailbox>, send: S) -> Self {
         let told_bake = studio.progress().step;
         Self {
             studio,
@@ -169,6 +179,8 @@ impl<S: FnMut(Bytes) -> bool> Engine<S> {
             running: BTreeMap::new(),
             workspace: Workspace::default(),
             interior: Interior::default(),
+            inspector: None,
+            encoding: 0.0,
             frame: 0,
             last_frame: None,
             told_revision: 0,
@@ -179,7 +191,7 @@ impl<S: FnMut(Bytes) -> bool> Engine<S> {
 
     /// Serves the page until it is gone.
     pub fn run(mut self) {
-        let mut listening = (self.send)(describe(&self.studio));
+        let mut listening = (self.send)(describe(self.studio));
         while listening && let Some(news) = self.wait() {
             listening = self.turn(news);
         }
@@ -262,7 +274,7 @@ impl<S: FnMut(Bytes) -> bool> Engine<S> {
 
     /// Takes a new view, or says what is wrong with it.
     fn look(&mut self, view: Box<View>) -> Result<(), String> {
-        check(&view, &self.studio)?;
+        check(&view, self.studio)?;
         let reel = Reel::new(&self.studio.character, view.clip.as_deref());
         let now = Instant::now();
         let changed = self.view.as_ref().is_none_or(|old| {
@@ -280,7 +292,7 @@ impl<S: FnMut(Bytes) -> bool> Engine<S> {
 
     /// Does one thing the page ordered; false when nobody listens any more.
     fn obey(&mut self, order: Request) -> bool {
-        let studio = self.studio.clone();
+        let studio = self.studio;
         let character = &studio.character;
         let result = match order {
             Request::View(_) | Request::Drawn { .. } => Ok(()),
@@ -309,7 +321,7 @@ impl<S: FnMut(Bytes) -> bool> Engine<S> {
                 studio.bake.cancel();
                 Ok(())
             }
-            Request::Graph { joint } => return (self.send)(graph(&studio, &joint)),
+            Request::Graph { joint } => return (self.send)(graph(studio, &joint)),
         };
         match result {
             Ok(()) => true,
@@ -326,7 +338,7 @@ impl<S: FnMut(Bytes) -> bool> Engine<S> {
     }
 
     fn draw_view(&mut self, view: &View) -> bool {
-        let studio = self.studio.clone();
+        let studio = self.studio;
         let now = Instant::now();
         self.last_frame = Some(now);
         self.stale = false;
@@ -354,9 +366,7 @@ impl<S: FnMut(Bytes) -> bool> Engine<S> {
             };
             let milliseconds = started.elapsed().as_secs_f64() * 1e3;
             if let Some(name) = view.quantity.as_deref().filter(|_| k == 0) {
-                let inspector = Inspector::new(&studio.character, name);
-                let found = inspector.and_then(|i| i.inspect(&frame, &pose, self.workspace.quantities()));
-                match found {
+                match self.inspect(name, &frame, &pose) {
                     Ok(found) => quantity = Some(found),
                     Err(error) => problem = Some(plain(&error.to_string())),
                 }
@@ -401,6 +411,7 @@ impl<S: FnMut(Bytes) -> bool> Engine<S> {
         }
         let head = FrameHead {
             frame: self.frame,
+            view: view.id,
             at,
             last: reel.last,
             fps: reel.fps,
@@ -408,10 +419,13 @@ impl<S: FnMut(Bytes) -> bool> Engine<S> {
             revision: self.told_revision,
             looks,
             quantity: heading,
-            encoding: encoding.elapsed().as_secs_f64() * 1e3,
+            encoding: self.encoding,
+            sent: unix_milliseconds(),
             refused: studio.refused.total(),
         };
-        if !(self.send)(encode(Kind::Frame, &head, &arrays)) {
+        let bytes = encode(Kind::Frame, &head, &arrays);
+        self.encoding = encoding.elapsed().as_secs_f64() * 1e3;
+        if !(self.send)(bytes) {
             return false;
         }
         if let Some(problem) = problem
@@ -430,9 +444,17 @@ impl<S: FnMut(Bytes) -> bool> Engine<S> {
                 body: body.as_deref(),
                 hurried: playing,
             };
-            return (self.send)(self.interior.draw(&studio, inside, &moment));
+            return (self.send)(self.interior.draw(studio, inside, &moment));
         }
         true
+    }
+
+    fn inspect(&mut self, name: &str, frame: &Frame, pose: &Pose) -> Result<Quantity, QuantityError> {
+        if self.inspector.as_ref().is_none_or(|(of, _)| of != name) {
+            self.inspector = Some((name.to_owned(), Inspector::new(&self.studio.character, name)?));
+        }
+        let (_, inspector) = self.inspector.as_ref().expect("just made");
+        inspector.inspect(frame, pose, self.workspace.quantities())
     }
 
     /// The look to show for the one asked for, ready to run, and whether a newer body is being bound. While nothing is
@@ -449,6 +471,10 @@ impl<S: FnMut(Bytes) -> bool> Engine<S> {
         }
         Some((shown, !fresh))
     }
+}
+
+fn unix_milliseconds() -> f64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64() * 1e3)
 }
 
 /// The library's messages speak of the command line.
@@ -514,7 +540,7 @@ fn describe(studio: &Studio) -> Bytes {
         "size": character.size(),
         "vertices": vertices,
         "triangles": triangles,
-        "drawn": drawn.len(),
+        "drawn": drawn.vertices(),
         "groups": drawn.groups,
         "joints": joints,
         "clips": clips,

@@ -109,7 +109,9 @@ pub fn open(
         // Where there is no browser to be found, the address was printed.
         browser::open(&address.url());
     }
-    runtime.block_on(server::serve(listener, address, studio)).map_err(failed)
+    let served = runtime.block_on(server::serve(listener, address, studio.clone()));
+    studio.bodies.close();
+    served.map_err(failed)
 }
 
 /// Binds bodies in a thread of their own until the studio is closed.

@@ -185,6 +185,8 @@ pub enum Look {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct View {
+    /// Comes back with the frames that show it.
+    pub id: u64,
     /// Clip by name; the rest pose without.
     pub clip: Option<String>,
     /// Whether time runs.

@@ -166,9 +166,10 @@ async fn attend(studio: Arc<Studio>, socket: WebSocket) {
     let bell: Arc<dyn Bell> = mailbox.clone();
     studio.subscribe(&bell);
     let (sender, mut receiver) = mpsc::channel::<Bytes>(8);
-    let engine =
-        Engine::new(studio.clone(), mailbox.clone(), move |bytes| sender.blocking_send(bytes).is_ok());
-    let thread = std::thread::Builder::new().name("engine".to_owned()).spawn(move || engine.run());
+    let (of_engine, its_mail) = (studio.clone(), mailbox.clone());
+    let thread = std::thread::Builder::new().name("engine".to_owned()).spawn(move || {
+        Engine::new(&of_engine, its_mail, move |bytes| sender.blocking_send(bytes).is_ok()).run();
+    });
     let (mut to_page, mut from_page) = socket.split();
     let sending = async {
         while let Some(bytes) = receiver.recv().await {

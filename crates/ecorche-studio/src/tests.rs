@@ -85,7 +85,7 @@ async fn say(socket: &mut Socket, request: Value) {
 
 fn view(look: &str, at: f64) -> Value {
     json!({ "view": {
-        "clip": "bend", "playing": false, "at": at, "speed": 1.0, "repeat": true, "pose": [],
+        "id": 1, "clip": "bend", "playing": false, "at": at, "speed": 1.0, "repeat": true, "pose": [],
         "looks": [look], "quantity": null,
         "inside": { "flesh": false, "samples": null, "surface": null, "slice": null },
     } })

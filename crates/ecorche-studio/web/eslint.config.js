@@ -1,6 +1,8 @@
 import js from "@eslint/js";
 import tseslint from "typescript-eslint";
 
+const GLOBALS = ["console", "document", "performance", "process", "WebSocket", "WebGL2RenderingContext"];
+
 export default tseslint.config(
   { ignores: ["node_modules", "eslint.config.js"] },
   js.configs.recommended,
@@ -13,5 +15,13 @@ export default tseslint.config(
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
     },
   },
-  { files: ["test/**"], rules: { "no-console": "off" } },
+  {
+    files: ["test/**"],
+    extends: [tseslint.configs.disableTypeChecked],
+    languageOptions: {
+      parserOptions: { projectService: false },
+      globals: Object.fromEntries(GLOBALS.map((name) => [name, "readonly"])),
+    },
+    rules: { "no-console": "off" },
+  },
 );

@@ -147,6 +147,7 @@ export interface Quantity {
 
 export interface FrameHead {
   frame: number;
+  view: number;
   at: number;
   last: number;
   fps: number;
@@ -155,6 +156,7 @@ export interface FrameHead {
   looks: LookHead[];
   quantity: Quantity | null;
   encoding: number;
+  sent: number;
   refused: number;
 }
 
@@ -241,6 +243,7 @@ export interface InsideRequest {
 }
 
 export interface View {
+  id: number;
   clip: string | null;
   playing: boolean;
   at: number | null;

@@ -90,9 +90,11 @@ export class Model {
   };
   /** Joints turned by hand. */
   pose = new Map<number, Rotation>();
-  /** Milliseconds of the last frame: decoding, from arrival to the graphics card. */
-  readonly timing = { decoding: 0, upload: 0 };
+  /** Milliseconds of the last frame: from the engine to this page, reading it, handing it over, drawing it. */
+  readonly timing = { transfer: 0, decoding: 0, taking: 0, drawing: 0 };
 
+  /** The newest view asked for; frames tell which one they show. */
+  viewId = 0;
   readonly wire: Wire;
   private readonly listeners = new Map<keyof Events, Set<(value: never) => void>>();
   private seek: number | null = null;
@@ -163,6 +165,7 @@ export class Model {
       case "frame":
         this.frame = message.frame;
         this.timing.decoding = decoding;
+        this.timing.transfer = performance.timeOrigin + performance.now() - decoding - message.frame.sent;
         this.emit("frame", message.frame);
         break;
       case "inside":
@@ -201,6 +204,7 @@ export class Model {
     const at = this.seek;
     this.seek = null;
     return {
+      id: ++this.viewId,
       clip: transport.clip,
       playing: transport.playing,
       at,

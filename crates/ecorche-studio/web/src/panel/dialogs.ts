@@ -24,7 +24,12 @@ function pathField(value: string, label: string): HTMLInputElement {
 function askPath(title: string, value: string, hint: string, verb: string, done: (path: string) => void): void {
   const input = pathField(value, title);
   const finish = (): void => { done(input.value.trim()); element.close(); };
-  input.addEventListener("keydown", (event) => { if (event.key === "Enter") finish(); });
+  input.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    // Else the same key presses the button that gets the focus back.
+    event.preventDefault();
+    finish();
+  });
   const element: HTMLDialogElement = dialog(
     title,
     input,

@@ -28,8 +28,8 @@ export function readout(model: Model, viewport: Viewport): HTMLElement {
     const rate = frame.playing && span > 0 ? (1000 * (times.length - 1)) / span : 0;
     const milliseconds = frame.looks.map((look) => look.milliseconds.toFixed(1)).join(" + ");
     engine.textContent = `${milliseconds} ms a frame${rate > 0 ? `  ·  ${rate.toFixed(0)} fps` : ""}`;
-    const { decoding, upload } = model.timing;
-    stream.textContent = `${(frame.encoding + decoding + upload).toFixed(1)} ms to the screen`;
+    const { transfer, decoding, drawing } = model.timing;
+    stream.textContent = `${(frame.encoding + transfer + decoding).toFixed(1)} ms on the way  ·  ${drawing.toFixed(1)} ms to draw`;
     counts.textContent = countLine(model, frame);
     state.textContent = stateLine(frame);
     labels.replaceChildren(...paneLabels(model, frame));

@@ -39,7 +39,7 @@ export class Stage {
   private readonly key = new DirectionalLight(0xfff1e0, 2.6);
   private readonly ground = new Group();
   private wanted = false;
-  private readonly afterwards: (() => void)[] = [];
+  private readonly afterwards: ((drawing: number) => void)[] = [];
   private size = 1;
 
   constructor(readonly element: HTMLElement) {
@@ -160,15 +160,17 @@ export class Stage {
     this.invalidate();
   }
 
-  /** Draws before the next refresh of the screen; `then` runs after that. */
-  invalidate(then?: () => void): void {
+  /** Draws before the next refresh of the screen; `then` is told how many milliseconds that took. */
+  invalidate(then?: (drawing: number) => void): void {
     if (then) this.afterwards.push(then);
     if (this.wanted) return;
     this.wanted = true;
     requestAnimationFrame(() => {
       this.wanted = false;
+      const started = performance.now();
       this.draw();
-      for (const after of this.afterwards.splice(0)) after();
+      const drawing = performance.now() - started;
+      for (const after of this.afterwards.splice(0)) after(drawing);
     });
   }
 

@@ -86,9 +86,9 @@ export class Viewport {
       this.stage.frame(box, box.getSize(new Vector3()).length());
     }
     this.placeGizmo();
-    const { timing } = this.model;
-    this.stage.invalidate(() => {
-      timing.upload = performance.now() - started;
+    this.model.timing.taking = performance.now() - started;
+    this.stage.invalidate((drawing) => {
+      this.model.timing.drawing = drawing;
       this.model.drawn(frame.frame);
     });
   }
