@@ -185,7 +185,9 @@ impl Document {
             .iter()
             .map(|(name, joint)| {
                 let controller = joint.controller.as_ref().map(controller);
-                (name.clone(), json!({ "operator": joint.operator, "controller": controller }))
+                let samples = json!({ "add": joint.samples.add, "remove": joint.samples.remove });
+                let own = json!({ "operator": joint.operator, "controller": controller, "samples": samples });
+                (name.clone(), own)
             })
             .collect();
         json!({

@@ -137,18 +137,22 @@ fn strangers_are_turned_away_and_counted() {
 #[test]
 fn a_page_sees_the_frame_it_scrubs_to_and_undo_brings_the_same_bits_back() {
     with_server(async |address, _| {
+        let character = ecorche::samples::build("cylinder").unwrap();
+        let clip = character.clip("bend").unwrap();
+        let fps = clip.fps.unwrap_or(30.0);
+        // A deep bend, where the gap is seen.
+        let middle = clip.frame_count(fps) / 2;
+        let at = middle as f64;
         let mut socket = connect(&address).await;
         let (kind, head, _) = receive(&mut socket).await;
         assert_eq!((kind, &head["name"]), (1, &json!("cylinder")));
-        say(&mut socket, view("implicit", 10.0)).await;
-        let (_, before) = until(&mut socket, 3, shows("implicit", 10.0)).await;
-        let character = ecorche::samples::build("cylinder").unwrap();
+        say(&mut socket, view("implicit", at)).await;
+        let (_, before) = until(&mut socket, 3, shows("implicit", at)).await;
+
         let body =
             ecorche::deform::Body::bind(Arc::new(character.clone()), ecorche::deform::Method::Implicit, None);
-        let clip = character.clip("bend").unwrap();
         let mut pose = ecorche::character::Pose::rest(&character);
-        let fps = clip.fps.unwrap_or(30.0);
-        clip.sample(clip.frame_time(10, fps), &mut pose);
+        clip.sample(clip.frame_time(middle, fps), &mut pose);
         let frame = body.deform(&pose, 0.0, &mut Default::default());
         let mut expected = Vec::new();
         crate::drawn::Drawn::new(&character).positions(&frame, &mut expected);
@@ -158,14 +162,12 @@ fn a_page_sees_the_frame_it_scrubs_to_and_undo_brings_the_same_bits_back() {
         say(&mut socket, json!({ "edit": { "edits": [edit], "drag": 1 } })).await;
         let (document, _) = until(&mut socket, 2, |head| head["undo"] == 1).await;
         assert_eq!(document["unsaved"], true);
-        let revised =
-            |head: &Value| shows("implicit", 10.0)(head) && head["revision"] == document["revision"];
+        let revised = |head: &Value| shows("implicit", at)(head) && head["revision"] == document["revision"];
         let (_, changed) = until(&mut socket, 3, revised).await;
         assert_ne!(before[2], changed[2], "the gap is seen");
         say(&mut socket, json!("undo")).await;
         let (document, _) = until(&mut socket, 2, |head| head["undo"] == 0).await;
-        let revised =
-            |head: &Value| shows("implicit", 10.0)(head) && head["revision"] == document["revision"];
+        let revised = |head: &Value| shows("implicit", at)(head) && head["revision"] == document["revision"];
         let (_, after) = until(&mut socket, 3, revised).await;
         assert_eq!(before[2], after[2]);
     });

@@ -53,9 +53,16 @@ export type Controller =
   | string
   | { points: [number, number][]; steepness: [number, number]; over: "angle" | "cosine"; opening: "theta" | "amount" };
 
+/** Changes of the points a bone's field goes through: place and normal, and places left out. */
+export interface SampleChanges {
+  add: [number, number, number, number, number, number][];
+  remove: Vector[];
+}
+
 export interface JointSettings {
   operator: string | null;
   controller: Controller | null;
+  samples: SampleChanges;
 }
 
 export interface Skin {

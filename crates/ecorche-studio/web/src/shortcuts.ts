@@ -3,6 +3,7 @@
 import type { Model } from "./model.ts";
 import { newMuscle } from "./panel/create.ts";
 import { bake, help, save } from "./panel/dialogs.ts";
+import { sampleEdit } from "./panel/samples.ts";
 import { step, togglePlay } from "./panel/timeline.ts";
 import { LOOKS } from "./panel/toolbar.ts";
 import type { Viewport } from "./stage/viewport.ts";
@@ -34,6 +35,7 @@ export const SHORTCUTS: [string, string][] = [
   ["Ctrl S", "save the anatomy"],
   ["B", "bake"],
   ["/", "find"],
+  ["Alt click", "follow a vertex"],
   ["Esc", "let go"],
   ["?", "these keys"],
 ];
@@ -44,6 +46,8 @@ export function shortcuts(model: Model, viewport: Viewport): void {
     if (event.key === "Escape") {
       if (event.target instanceof HTMLElement) event.target.blur();
       viewport.wantJoint = null;
+      viewport.wantPoint = null;
+      viewport.trail.follow(null);
       if (document.querySelector("dialog") === null) model.select({ kind: "none" });
       return;
     }
@@ -111,7 +115,7 @@ function plain(event: KeyboardEvent, model: Model, viewport: Viewport): boolean 
     case "/": document.querySelector<HTMLInputElement>("#search")?.focus(); break;
     case "?": help(); break;
     case "Delete":
-    case "Backspace": remove(model); break;
+    case "Backspace": remove(model, viewport); break;
     default: return false;
   }
   return true;
@@ -124,8 +128,12 @@ function nextClip(model: Model, by: number): void {
   model.move({ clip: names[(at + by + names.length) % names.length] ?? null });
 }
 
-function remove(model: Model): void {
+function remove(model: Model, viewport: Viewport): void {
   const { selection } = model;
+  if (selection.kind === "joint" && viewport.sample !== null) {
+    model.edit(sampleEdit(model, viewport, selection.joint, viewport.sample, null));
+    viewport.chooseSample(null);
+  }
   if (selection.kind !== "muscle" && selection.kind !== "fat") return;
   model.edit([{ remove: { entry: [selection.kind, selection.name, selection.side] } }]);
   model.select({ kind: "none" });

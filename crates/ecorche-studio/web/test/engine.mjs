@@ -113,6 +113,18 @@ export class Tab {
     return this.run(() => [...globalThis.ecorche.model.frame.skins[0].positions]);
   }
 
+  /** Camera, light and ground where they are for every tab. */
+  async fixCamera() {
+    await this.run(() => {
+      const { stage, skins } = globalThis.ecorche.viewport;
+      stage.frame(skins[0].box(), 2);
+      stage.camera.position.set(1.5, 1.4, 3.5);
+      stage.orbit.target.set(0, 0.9, 0);
+      stage.orbit.update();
+    });
+    await this.page.waitForTimeout(300);
+  }
+
   async screenshot(name) {
     await this.page.waitForTimeout(150);
     return this.page.screenshot({ path: `${this.out}/${name}.png` });

@@ -238,6 +238,7 @@ const steps = {
       await dragSlider(tab, "Gap", 0.8);
       await tab.page.waitForFunction(() => globalThis.ecorche.model.document.undo === 1);
       await tab.settled("implicit");
+      await tab.fixCamera();
       const [after, picture] = [await tab.positions(), await tab.picture()];
       assert.ok(!same(before, after), "the gap is seen");
       await tab.page.click("#save");
@@ -251,6 +252,7 @@ const steps = {
       assert.equal(await tab.run(() => globalThis.ecorche.model.document.text), text);
       await visit(browser, [SMALL, "--anatomy", path.join(folder, "mine.toml")], async ({ tab: other }) => {
         await other.stand("implicit", 7);
+        await other.fixCamera();
         assert.ok(same(after, await other.positions()), "what was saved loads");
         assert.ok(picture.equals(await other.picture()), "and gives the same picture");
       });
@@ -272,6 +274,7 @@ const steps = {
       assert.ok(readFileSync(path.join(folder, "page.rest.obj")).equals(readFileSync(path.join(folder, "cli.rest.obj"))));
       // One that is cancelled leaves nothing.
       await tab.page.fill("#bake-path", "never.pc2");
+      await tab.page.fill("#bake-fps", "5000");
       await tab.page.click("#bake-start");
       await tab.page.waitForFunction(() => document.querySelector("#bake-cancel").textContent === "Cancel");
       await tab.page.click("#bake-cancel");

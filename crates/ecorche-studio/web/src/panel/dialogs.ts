@@ -86,6 +86,7 @@ export function bake(model: Model): void {
   file.id = "bake-path";
   clips.id = "bake-clip";
   method.id = "bake-method";
+  fps.id = "bake-fps";
   const element: HTMLDialogElement = dialog(
     "Bake",
     row("File", WHERE, file),
@@ -107,10 +108,14 @@ export function bake(model: Model): void {
 }
 
 export function help(): void {
-  const rows = SHORTCUTS.map(([keys, what]) => h("tr", {}, h("td", {}, ...keys.split(" ").map((key) => h("kbd", { text: key }))), h("td", { text: what })));
-  dialog(
+  const cells = SHORTCUTS.flatMap(([keys, what]) => [
+    h("span", {}, ...keys.split(" ").map((key) => h("kbd", { text: key }))),
+    h("span", { text: what }),
+  ]);
+  const element = dialog(
     "Keys",
-    h("table", { class: "keys" }, ...rows),
-    h("p", { class: "hint", text: "Drag to orbit, right drag to pan, wheel to zoom, double click to frame." }),
+    h("div", { class: "keys" }, ...cells),
+    h("p", { class: "hint", text: "Drag to orbit, right drag to pan, wheel to zoom, double click to frame. Alt click follows a vertex and draws its path." }),
   );
+  element.classList.add("wide");
 }

@@ -7,6 +7,7 @@ import { fatSection } from "./fat.ts";
 import { JointSection } from "./joint.ts";
 import { lookSection } from "./look.ts";
 import { muscleSections } from "./muscle.ts";
+import { samplesSection } from "./samples.ts";
 import { skinSection } from "./skin.ts";
 
 export function inspector(model: Model, viewport: Viewport): HTMLElement {
@@ -17,7 +18,10 @@ export function inspector(model: Model, viewport: Viewport): HTMLElement {
 
   const drawChosen = (): void => {
     const { selection } = model;
-    if (selection.kind === "joint") chosen.replaceChildren(joint.draw(selection.joint));
+    if (selection.kind === "joint") {
+      const samples = model.display.samples ? [samplesSection(model, viewport, selection.joint)] : [];
+      chosen.replaceChildren(joint.draw(selection.joint), ...samples);
+    }
     else if (selection.kind === "muscle") chosen.replaceChildren(...muscleSections(model, viewport));
     else if (selection.kind === "fat") chosen.replaceChildren(fatSection(model, viewport));
     else chosen.replaceChildren();
@@ -30,7 +34,12 @@ export function inspector(model: Model, viewport: Viewport): HTMLElement {
     if (!busy(chosen)) drawChosen();
     if (!busy(skin)) drawSkin();
   });
-  model.on("display", () => { if (!busy(look)) drawLook(); });
+  let samples = false;
+  model.on("display", (display) => {
+    if (!busy(look)) drawLook();
+    if (display.samples !== samples) drawChosen();
+    samples = display.samples;
+  });
   model.on("pose", () => { if (!busy(chosen) && model.selection.kind === "joint") drawChosen(); });
   model.on("character", () => { drawLook(); drawSkin(); });
   return h("aside", { class: "right" }, chosen, look, skin);

@@ -19,7 +19,7 @@ function same(a: Selection, b: Selection): boolean {
 }
 
 export function outliner(model: Model, viewport: Viewport): HTMLElement {
-  const search = h("input", { class: "search", id: "search", attributes: { type: "search", placeholder: "Find a muscle or joint  (/)" } });
+  const search = h("input", { class: "search", id: "search", attributes: { type: "search", placeholder: "Find…   ( / )" } });
   const list = h("div", { class: "outline" });
 
   const draw = (): void => {

@@ -15,6 +15,7 @@ import {
   Matrix4,
   Mesh,
   MeshStandardMaterial,
+  type PerspectiveCamera,
   PlaneGeometry,
   Points,
   PointsMaterial,
@@ -26,12 +27,17 @@ import {
 } from "three";
 import type { Character, Inside, SliceHead, Tube } from "../messages.ts";
 import type { Paint, Selection } from "../model.ts";
+import { disc } from "./disc.ts";
+import type { ChosenSample } from "../panel/samples.ts";
 
 const SLACK = new Color(0x9a6a62);
 const TENSE = new Color(0xe2412c);
 const SHORT = new Color(0xe2412c);
 const LONG = new Color(0x4f86c6);
 const CHOSEN = new Color(0xffd166);
+
+/** How close to a sample a click must be, pixels. */
+const REACH = 8;
 
 /** Tension at which a muscle is painted fully red, newtons. */
 const FULL_TENSION = 18;
@@ -63,7 +69,7 @@ export class Interior {
     );
     this.points = new Points(
       new BufferGeometry(),
-      new PointsMaterial({ size: 5, sizeAttenuation: false, vertexColors: true }),
+      new PointsMaterial({ size: 6, sizeAttenuation: false, vertexColors: true, map: disc(), alphaTest: 0.3 }),
     );
     this.needles = new LineSegments(
       new BufferGeometry(),
@@ -235,9 +241,18 @@ export class Interior {
     return hits.sort((a, b) => a.distance - b.distance)[0] ?? null;
   }
 
-  /** The tubes of a muscle, for its numbers. */
-  tubesOf(name: string, side: string): Tube[] {
-    return this.last?.tubes.filter((tube) => tube.name === name && tube.side === side) ?? [];
+  /** The sample of a field under a pixel; closures cannot be chosen. */
+  pickSample(x: number, y: number, camera: PerspectiveCamera, width: number, height: number): ChosenSample | null {
+    if (this.last === null) return null;
+    let best: { at: number; distance: number } | null = null;
+    for (let k = 0; k < this.last.samples[0]; k++) {
+      const seen = new Vector3().fromArray(this.last.samplePoints, 6 * k).project(camera);
+      const distance = Math.hypot(0.5 * (seen.x + 1) * width - x, 0.5 * (1 - seen.y) * height - y);
+      if (distance < REACH && seen.z < 1 && (best === null || distance < best.distance)) best = { at: k, distance };
+    }
+    if (best === null) return null;
+    const [place, normal] = [0, 3].map((k) => new Vector3().fromArray(this.last?.samplePoints ?? [], 6 * best.at + k)) as [Vector3, Vector3];
+    return { joint: this.last.sampleJoints[best.at] ?? 0, place, normal };
   }
 }
 

@@ -14,6 +14,7 @@ import {
   Vector3,
 } from "three";
 import type { Character } from "../messages.ts";
+import { disc } from "./disc.ts";
 
 const PLAIN = new Color(0xe8edf4);
 const TURNED = new Color(0xf2b35d);
@@ -42,7 +43,7 @@ export class Skeleton {
     dots.setAttribute("position", new BufferAttribute(new Float32Array(3 * this.shown.length), 3));
     dots.setAttribute("color", new BufferAttribute(new Float32Array(3 * this.shown.length), 3));
     const over = { depthTest: false, depthWrite: false, transparent: true };
-    this.dots = new Points(dots, new PointsMaterial({ size: 7, sizeAttenuation: false, vertexColors: true, ...over }));
+    this.dots = new Points(dots, new PointsMaterial({ size: 9, sizeAttenuation: false, vertexColors: true, map: disc(), alphaTest: 0.3, ...over }));
     const lines = new BufferGeometry();
     lines.setAttribute("position", new BufferAttribute(new Float32Array(6 * this.bones.length), 3));
     this.lines = new LineSegments(lines, new LineBasicMaterial({ color: 0xaebccc, opacity: 0.7, ...over }));

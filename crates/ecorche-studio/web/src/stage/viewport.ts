@@ -8,11 +8,13 @@ import { Interior } from "./interior.ts";
 import { Skeleton } from "./skeleton.ts";
 import { Skin } from "./skin.ts";
 import { Stage, type Pane } from "./stage.ts";
+import { Trail } from "./trail.ts";
+import { sampleEdit, type ChosenSample } from "../panel/samples.ts";
 
 const AXES = { x: new Vector3(1, 0, 0), y: new Vector3(0, 1, 0), z: new Vector3(0, 0, 1) };
 
 /** What the handles hold. */
-export type Grip = "pose" | "origin" | "insertion" | "slice" | "fat";
+export type Grip = "pose" | "origin" | "insertion" | "slice" | "fat" | "sample";
 
 export class Viewport {
   readonly stage: Stage;
@@ -25,8 +27,14 @@ export class Viewport {
   grip: Grip = "pose";
   /** Asked for the next click on a joint instead of selecting it. */
   wantJoint: ((joint: number) => void) | null = null;
+  /** Asked for the next click on the skin. */
+  wantPoint: ((place: Vector3, normal: Vector3) => void) | null = null;
+  /** The sample the handles hold. */
+  sample: ChosenSample | null = null;
+  readonly trail = new Trail();
   private readonly cut = new Plane();
   private framed = false;
+  private lastClip: string | null = null;
   private inside: Inside | null = null;
 
   constructor(
@@ -35,6 +43,7 @@ export class Viewport {
   ) {
     this.stage = new Stage(element);
     this.gizmo = new Gizmo(this.stage);
+    this.stage.scene.add(this.trail.group);
     this.stage.panes = () => this.panes();
     model.on("character", (character) => {
       this.begin(character);
@@ -51,7 +60,12 @@ export class Viewport {
     model.on("display", () => {
       this.restyle();
     });
+    model.on("transport", ({ clip }) => {
+      if (clip !== this.lastClip) this.trail.forget();
+      this.lastClip = clip;
+    });
     model.on("selection", () => {
+      this.sample = null;
       if (this.grip !== "slice" || model.display.slice === null) this.grip = "pose";
       this.restyle();
     });
@@ -80,6 +94,8 @@ export class Viewport {
     frame.skins.forEach(({ positions, normals }, k) => this.skins?.[k]?.take(positions, normals));
     this.skins[0].paint(frame.quantity, frame.values);
     this.skeleton.take(frame.joints);
+    const [skin] = frame.skins;
+    if (skin) this.trail.take(frame.at, skin.positions);
     if (!this.framed) {
       this.framed = true;
       const box = this.skins[0].box();
@@ -152,6 +168,11 @@ export class Viewport {
       gizmo.put(place, new Quaternion());
       return;
     }
+    if (this.sample !== null && this.grip === "sample") {
+      this.attachSample(this.sample);
+      gizmo.put(this.sample.place, new Quaternion());
+      return;
+    }
     if (selection.kind === "joint" && this.grip === "pose") {
       this.attachJoint(selection.joint);
       const turn = new Quaternion();
@@ -210,6 +231,33 @@ export class Viewport {
     });
   }
 
+  /** Takes hold of a sample of the selected bone, or lets go. */
+  chooseSample(sample: ChosenSample | null): void {
+    this.sample = sample;
+    this.hold(sample === null ? "pose" : "sample");
+    this.model.emit("pose", this.model.pose);
+  }
+
+  private attachSample(sample: ChosenSample): void {
+    const { model } = this;
+    const { place: from, normal } = sample;
+    // Edits of a drag replace each other, so each says where the sample was before the first.
+    const before: ChosenSample = { joint: sample.joint, place: from.clone(), normal };
+    let [drag, edits] = [0, (place: Vector3) => sampleEdit(model, this, before.joint, before, { place, normal })];
+    this.gizmo.attach("translate", "xyz", {
+      started: () => {
+        drag = model.newDrag();
+        const known = structuredClone(model.document?.skin.joint ?? {});
+        edits = (place) => sampleEdit(model, this, before.joint, before, { place, normal }, known);
+      },
+      moved: (place) => {
+        sample.place = place;
+        model.edit(edits(place), drag);
+      },
+      ended: () => undefined,
+    });
+  }
+
   /** Handles on a point of a bone. A joint's own scale does not count in an anatomy. */
   private attachPoint(point: Attachment): void {
     const { model, gizmo, skeleton } = this;
@@ -256,20 +304,38 @@ export class Viewport {
     canvas.addEventListener("pointerup", (event) => {
       const clicked = pressed !== null && pressed.distanceTo(new Vector2(event.offsetX, event.offsetY)) < 4;
       pressed = null;
-      if (clicked) this.click(event.offsetX, event.offsetY);
+      if (clicked) this.click(event.offsetX, event.offsetY, event.altKey);
     });
     canvas.addEventListener("dblclick", () => {
       this.frameSelection();
     });
   }
 
-  private click(x: number, y: number): void {
+  private click(x: number, y: number, follow: boolean): void {
     const { model, skeleton, stage } = this;
     if (skeleton === null) return;
     const { clientWidth: width, clientHeight: height } = stage.element;
     const [pane, paneWidth, left] = this.paneAt(x, width);
     stage.camera.aspect = paneWidth / height;
     stage.camera.updateProjectionMatrix();
+    const ray = new Raycaster();
+    ray.setFromCamera(new Vector2((2 * (x - left)) / paneWidth - 1, 1 - (2 * y) / height), stage.camera);
+    const [skin] = this.skins ? ray.intersectObject(this.skins[pane].mesh) : [];
+    if (this.wantPoint !== null && skin?.normal) {
+      this.wantPoint(skin.point, skin.normal);
+      return;
+    }
+    if (follow) {
+      this.trail.follow(skin?.face?.a ?? null);
+      stage.invalidate();
+      model.ask();
+      return;
+    }
+    const sample = this.interior?.pickSample(x - left, y, stage.camera, paneWidth, height) ?? null;
+    if (sample !== null && selectedJoint(model) === sample.joint) {
+      this.chooseSample(sample);
+      return;
+    }
     if (skeleton.group.visible) {
       const joint = skeleton.pick(x - left, y, stage.camera, paneWidth, height);
       if (joint !== null) {
@@ -278,14 +344,11 @@ export class Viewport {
         return;
       }
     }
-    const ray = new Raycaster();
-    ray.setFromCamera(new Vector2((2 * (x - left)) / paneWidth - 1, 1 - (2 * y) / height), stage.camera);
     const hit = this.interior?.pick(ray) ?? null;
     if (hit !== null) {
       model.select({ kind: hit.kind, name: hit.name, side: hit.side });
       return;
     }
-    const [skin] = this.skins ? ray.intersectObject(this.skins[pane].mesh) : [];
     if (skin && this.wantJoint !== null) this.wantJoint(skeleton.nearest(skin.point));
     else if (skin && (model.display.skeleton || model.selection.kind === "joint")) {
       model.select({ kind: "joint", joint: skeleton.nearest(skin.point) });
@@ -324,6 +387,10 @@ export class Viewport {
     for (const joint of around) box.expandByPoint(this.skeleton.place(joint));
     this.stage.lookAt(box.expandByScalar(0.03 * character.size));
   }
+}
+
+function selectedJoint({ selection }: Model): number | null {
+  return selection.kind === "joint" ? selection.joint : null;
 }
 
 function unscaled(matrix: Matrix4): Matrix4 {
