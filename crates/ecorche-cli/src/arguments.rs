@@ -60,6 +60,8 @@ pub enum Command {
     Measure(Measure),
     /// Measure how fast it is, beside plain skinning and the papers
     Bench(BenchArguments),
+    /// Look, pose, edit and play in the browser
+    Studio(StudioArguments),
     /// List the built-in characters
     Samples(Samples),
     /// Show the fields under the skin
@@ -443,6 +445,40 @@ pub struct BenchArguments {
     /// Draw plots into this folder, made if missing
     #[arg(long, value_name = "DIR")]
     pub plots: Option<PathBuf>,
+}
+
+/// Look, pose, edit and play in the browser.
+///
+/// Opens a page on this machine, for this user alone: the character shaded and playing, methods side by side, joints to
+/// turn, muscles and fields to look at and to change, undo, bakes. Without FILE the built-in athlete.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  ecorche studio
+  ecorche studio hero.fbx --anatomy hero.toml
+  ecorche studio hero.glb --no-open --port 8765      (prints the address)")]
+pub struct StudioArguments {
+    /// Character: .glb .gltf .fbx .dae .obj .usd[acz], or sample:NAME; the athlete by default
+    pub file: Option<String>,
+    /// Take the clips from this file, joined to the character by joint names
+    #[arg(long, value_name = "FILE")]
+    pub motion: Option<String>,
+    /// What lies under the skin.
+    #[command(flatten)]
+    pub anatomy: AnatomyArguments,
+    /// Port on the loopback address; a free one by default
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub port: u16,
+    /// Do not open the browser; the address is printed in any case
+    #[arg(long)]
+    pub no_open: bool,
+    /// What the address begins with, at least 16 letters and digits; random by default. With the same port and token
+    /// an open page finds a restarted engine again
+    #[arg(long, value_name = "TEXT")]
+    pub token: Option<String>,
+    /// Disk cache.
+    #[command(flatten)]
+    pub cache: CacheArguments,
 }
 
 /// List the built-in characters.

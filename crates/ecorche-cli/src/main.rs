@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         Command::Render(arguments) => commands::render::run(arguments, &console),
         Command::Measure(arguments) => commands::measure::run(arguments, &console),
         Command::Bench(arguments) => commands::bench::run(arguments, &cli.options.threads, &console),
+        Command::Studio(arguments) => commands::studio::run(arguments, &console),
         Command::Samples(arguments) => commands::samples::run(arguments, &console),
         Command::Field(arguments) => commands::field::run(arguments, &console),
         Command::Operator(arguments) => commands::operator::run(arguments),

@@ -13,6 +13,7 @@ pub mod measure;
 pub mod operator;
 pub mod render;
 pub mod samples;
+pub mod studio;
 pub mod tissue;
 
 use crate::Failure;

@@ -7,7 +7,7 @@
 use super::problem::{AnatomyError, Path, Step};
 use super::write::{Value, key_text};
 use super::{AnatomyFile, write};
-use crate::muscle::definition::{FatDef, MuscleDef, Side};
+use crate::muscle::definition::{FatDef, KeysDef, MuscleDef, Side};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use toml_edit::{Item, Table};
@@ -69,6 +69,8 @@ pub enum Edit {
     AddMuscle(Box<MuscleDef>),
     /// Writes a new fat pad after the last.
     AddFat(Box<FatDef>),
+    /// Writes new keys after the last.
+    AddKeys(Box<KeysDef>),
     /// Takes an entry out.
     Remove(Target),
     /// Writes a copy of an entry under another name.
@@ -132,8 +134,9 @@ impl AnatomyFile {
         let splice = match edit {
             Edit::Set { target, field, value } => self.set(target, field, Some(value))?,
             Edit::Clear { target, field } => self.set(target, field, None)?,
-            Edit::AddMuscle(muscle) => self.add(Kind::Muscle, write::muscle(muscle))?,
-            Edit::AddFat(fat) => self.add(Kind::Fat, write::fat(fat))?,
+            Edit::AddMuscle(muscle) => self.add(Kind::Muscle.key(), write::muscle(muscle))?,
+            Edit::AddFat(fat) => self.add(Kind::Fat.key(), write::fat(fat))?,
+            Edit::AddKeys(keys) => self.add("keys", write::keys(keys))?,
             Edit::Remove(target) => {
                 let (block, _) = self.block(target)?;
                 Splice { range: block, inserted: String::new() }
@@ -280,20 +283,17 @@ impl AnatomyFile {
         Ok(Splice { range: at..at, inserted: with_newline_before(self.text(), at, &block) })
     }
 
-    fn add(&self, kind: Kind, block: String) -> Result<Splice, EditError> {
+    fn add(&self, list: &str, block: String) -> Result<Splice, EditError> {
         let document = self.document()?;
         let root = document.as_item();
-        let at = match root.get(kind.key()) {
-            Some(Item::ArrayOfTables(list)) => {
-                let last = list.iter().filter_map(Table::span).map(|s| s.start).max();
+        let at = match root.get(list) {
+            Some(Item::ArrayOfTables(tables)) => {
+                let last = tables.iter().filter_map(Table::span).map(|s| s.start).max();
                 last.map_or(self.text().len(), |start| self.end_of_block(root, start))
             }
             None | Some(Item::None) => self.text().len(),
             Some(_) => {
-                return Err(EditError::NotBlocks {
-                    file: self.name().to_owned(),
-                    what: kind.key().to_owned(),
-                });
+                return Err(EditError::NotBlocks { file: self.name().to_owned(), what: list.to_owned() });
             }
         };
         let text = with_newline_before(self.text(), at, &format!("\n{block}"));

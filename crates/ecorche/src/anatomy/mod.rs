@@ -14,6 +14,7 @@
 //! [skin.joint."LeftForeArm"]
 //! operator = "bulge"
 //! controller = "finger"
+//! samples = { add = [[0.04, 0.1, 0.0, 1.0, 0.0, 0.0]] }  # the field goes through this point, facing that way
 //! [[muscle]]                              # see MuscleDef; a list of points as origin makes a convergent muscle
 //! name = "biceps brachii"
 //! side = "left"
@@ -58,7 +59,7 @@ pub use file::{AnatomyFile, FileError};
 pub use frames::BindFrames;
 pub use mirror::Mirror;
 pub use problem::{AnatomyError, Located, Path, Problem, Step};
-pub use skin::{ControllerDef, JointDef, SkinDef, TrackingDef};
+pub use skin::{ControllerDef, JointDef, SamplesDef, SkinDef, TrackingDef};
 pub use write::Value;
 
 use crate::muscle::definition::BodyDef;

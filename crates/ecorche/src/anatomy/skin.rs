@@ -52,6 +52,17 @@ pub struct JointDef {
     pub operator: Option<String>,
     /// `None` for the skin's, or the one that suits the joint's own operator.
     pub controller: Option<ControllerDef>,
+    /// Changes of the points its field goes through.
+    pub samples: SamplesDef,
+}
+
+/// Changes of the points a bone's field goes through, in the coordinates of its joint, metres.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SamplesDef {
+    /// Further points: place and outward normal.
+    pub add: Vec<[f32; 6]>,
+    /// Places whose nearest points are left out.
+    pub remove: Vec<[f32; 3]>,
 }
 
 /// How vertices are led to their place in the field.
@@ -130,7 +141,7 @@ impl SkinDef {
 
 pub(super) const KEYS: [&str; 9] =
     ["operator", "controller", "samples", "grid", "tracking", "closure", "gap", "leash", "joint"];
-pub(super) const JOINT_KEYS: [&str; 2] = ["operator", "controller"];
+pub(super) const JOINT_KEYS: [&str; 3] = ["operator", "controller", "samples"];
 const CONTROLLER_KEYS: [&str; 4] = ["points", "steepness", "over", "opening"];
 
 /// Reads `[skin]`.
@@ -146,7 +157,8 @@ pub(super) fn read(section: &Section) -> SkinDef {
     });
     let joints = section.named_sections("joint", &JOINT_KEYS).into_iter().map(|(name, joint)| {
         let operator = joint.choice("operator", &operator::NAMES).map(str::to_owned);
-        (name, JointDef { operator, controller: read_controller(&joint) })
+        let samples = read_samples(&joint);
+        (name, JointDef { operator, controller: read_controller(&joint), samples })
     });
     let number = |key, bound, default: f32| section.number(key, bound).map_or(default, |x| x as f32);
     SkinDef {
@@ -163,6 +175,20 @@ pub(super) fn read(section: &Section) -> SkinDef {
         leash: number("leash", Bound::Within(0.0, 10.0), default.leash),
         joint: joints.collect(),
     }
+}
+
+fn read_samples(section: &Section) -> SamplesDef {
+    let Some(table) = section.section("samples", &["add", "remove"]) else { return SamplesDef::default() };
+    let add: Vec<[f32; 6]> = numbers(table.rows::<6>("add", Bound::Any));
+    if add.iter().any(|row| row[3..].iter().map(|x| x * x).sum::<f32>() < 1e-12) {
+        table.problem("add", "a point is a place and the direction outward there: [x, y, z, nx, ny, nz]");
+        return SamplesDef::default();
+    }
+    SamplesDef { add, remove: numbers(table.rows::<3>("remove", Bound::Any)) }
+}
+
+fn numbers<const N: usize>(rows: Option<Vec<[f64; N]>>) -> Vec<[f32; N]> {
+    rows.unwrap_or_default().into_iter().map(|row| row.map(|x| x as f32)).collect()
 }
 
 fn read_controller(section: &Section) -> Option<ControllerDef> {

@@ -4,8 +4,8 @@ use super::*;
 use crate::character::{Joint, Skeleton};
 use crate::math::Transform;
 use crate::muscle::definition::{
-    ActivationDef, ActivationSource, Attachment, CollideDef, CubicDef, FatDef, Footprint, MuscleDef,
-    ProfileDef, ProfilesDef, Side, SinesDef,
+    ActivationDef, ActivationSource, Attachment, CollideDef, CubicDef, FatDef, Footprint, KeysDef, MuscleDef,
+    Parameter, ProfileDef, ProfilesDef, Side, SinesDef,
 };
 use glam::Vec3;
 
@@ -367,4 +367,34 @@ fn no_text_makes_it_panic() {
         Ok(())
     })
     .budget_ms(700);
+}
+
+#[test]
+fn keys_are_written_and_read_and_taken_back() {
+    let mut file = parse(FILE);
+    let keys = KeysDef {
+        clip: "curl".to_owned(),
+        muscle: "biceps brachii".to_owned(),
+        side: Side::Left,
+        parameter: Parameter::Eccentricity,
+        values: vec![[0.0, 0.25], [1.5, 0.5]],
+    };
+    let inverse = file.apply(&Edit::AddKeys(Box::new(keys.clone()))).unwrap();
+    assert_eq!(file.anatomy().body.keys[1..], [keys]);
+    assert_eq!(file.check(&skeleton()), Ok(()));
+    file.apply(&inverse).unwrap();
+    assert_eq!(file.text(), FILE);
+}
+
+#[test]
+fn samples_of_a_joint_are_read_and_those_without_a_direction_refused() {
+    let with = |samples: &str| {
+        AnatomyFile::parse("a.toml", format!("version = 1\n[skin.joint.a]\nsamples = {{ {samples} }}\n"))
+    };
+    let file = with("add = [[0.1, 0.0, 0.0, 0.0, 2.0, 0.0]], remove = [[1, 2, 3]]").unwrap();
+    let samples = &file.anatomy().skin.joint["a"].samples;
+    assert_eq!(samples.add, [[0.1, 0.0, 0.0, 0.0, 2.0, 0.0]]);
+    assert_eq!(samples.remove, [[1.0, 2.0, 3.0]]);
+    let error = with("add = [[0.1, 0.0, 0.0, 0.0, 0.0, 0.0]]").unwrap_err();
+    assert!(error.to_string().contains("outward"), "{error}");
 }

@@ -1,7 +1,8 @@
 //! Muscles, fat and single values as text of an anatomy file.
 
 use crate::muscle::definition::{
-    ActivationDef, Attachment, CollideDef, FatDef, Footprint, MuscleDef, ProfileDef, ProfilesDef, Side,
+    ActivationDef, Attachment, CollideDef, FatDef, Footprint, KeysDef, MuscleDef, ProfileDef, ProfilesDef,
+    Side,
 };
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
@@ -271,5 +272,16 @@ pub fn fat(fat: &FatDef) -> String {
     block.unless("stiffness", &fat.stiffness, &default.stiffness);
     block.unless("damping", &fat.damping, &default.damping);
     block.names("parts", &fat.parts);
+    block.0
+}
+
+/// Keys as a `[[keys]]` block.
+pub fn keys(keys: &KeysDef) -> String {
+    let mut block = Block("[[keys]]\n".to_owned());
+    block.line("clip", keys.clip.as_str());
+    block.line("muscle", keys.muscle.as_str());
+    block.side(keys.side, false);
+    block.line("parameter", format!("{:?}", keys.parameter).to_lowercase().as_str());
+    block.line("values", pairs(&keys.values));
     block.0
 }

@@ -3,13 +3,15 @@
 use super::flesh::{self, Flesh};
 use super::papers::{self, Papers};
 use super::{Method, MuscleSettings, Settings, State, Tracking, field, morph_weights};
+use crate::anatomy::{BindFrames, SamplesDef};
 use crate::cache::Cache;
 use crate::character::{Character, Pose};
+use crate::field::SurfaceSample;
 use crate::field::tree::Tree;
 use crate::frame::{MuscleReport, TrackingReport};
 use crate::muscle::definition::BodyDef;
 use crate::muscle::{BuildError, Motion, Musculature};
-use crate::parts::{FOLLOWS, Parts};
+use crate::parts::{FOLLOWS, Parts, Retouch};
 use crate::skinning::Surface;
 use crate::tracking::{Layers, VertexReport, robust};
 use glam::{Affine3A, Vec3, Vec3A};
@@ -122,7 +124,8 @@ impl Implicit {
         anatomy: (&BodyDef, &Path),
         cache: Option<&Cache>,
     ) -> Result<Self, BuildError> {
-        let parts = Parts::build(&surface, character, &settings.parts, cache);
+        let mut parts = Parts::build(&surface, character, &settings.parts, cache);
+        parts.retouch(&retouches(character, settings), &settings.parts);
         let tree = field::tree(&parts, settings);
         let (definition, folder) = anatomy;
         let any = settings.method == Method::Muscles
@@ -253,6 +256,25 @@ impl Implicit {
         });
         count(&|r| r.fell_back)
     }
+}
+
+/// The samples changed by hand, in bind space.
+fn retouches(character: &Character, settings: &Settings) -> Vec<Retouch> {
+    if settings.joint_samples.is_empty() {
+        return Vec::new();
+    }
+    let frames = BindFrames::of(character);
+    let of_joint = |(joint, changes): &(usize, SamplesDef)| {
+        let add = changes.add.iter().map(|&[x, y, z, nx, ny, nz]| SurfaceSample {
+            position: frames.to_bind(*joint, Vec3::new(x, y, z)),
+            normal: frames.bind_from_bone[*joint]
+                .transform_vector3(Vec3::new(nx, ny, nz))
+                .normalize_or_zero(),
+        });
+        let remove = changes.remove.iter().map(|&at| frames.to_bind(*joint, at.into()));
+        Retouch { joint: *joint as u32, add: add.collect(), remove: remove.collect() }
+    };
+    settings.joint_samples.iter().map(of_joint).collect()
 }
 
 /// Whether a vertex has a field.

@@ -1,6 +1,6 @@
 //! What a character is bound with.
 
-use crate::anatomy::{ControllerDef, SkinDef, TrackingDef};
+use crate::anatomy::{ControllerDef, SamplesDef, SkinDef, TrackingDef};
 use crate::character::Skeleton;
 use crate::dynamics;
 use crate::field::{Composition, operator};
@@ -172,6 +172,8 @@ pub struct Settings {
     pub composition: Option<Composition>,
     /// Skeleton joints at which they are joined otherwise.
     pub joint_compositions: Vec<(usize, Composition)>,
+    /// Skeleton joints of whose parts samples were added or taken away by hand.
+    pub joint_samples: Vec<(usize, SamplesDef)>,
 }
 
 /// Least angle between gradients that oppose each other, radians: 85 degrees. The fields of neighbours overlap at rest: at
@@ -192,6 +194,7 @@ impl Default for Settings {
             scheme_2014: scheme_2014::Settings { own_side: Some(own_side), ..Default::default() },
             composition: None,
             joint_compositions: Vec::new(),
+            joint_samples: Vec::new(),
         }
     }
 }
@@ -221,7 +224,10 @@ impl Settings {
         if named(&skin.operator) || skin.controller.is_some() {
             settings.composition = composition(&skin.operator, skin.controller.as_ref());
         }
-        for name in skin.joint.keys() {
+        for (name, own) in &skin.joint {
+            if let Some(joint) = skeleton.find(name).filter(|_| own.samples != SamplesDef::default()) {
+                settings.joint_samples.push((joint, own.samples.clone()));
+            }
             let (operator, controller) = skin.at(name);
             if let (Some(joint), Some(composition)) = (skeleton.find(name), composition(operator, controller))
             {

@@ -111,11 +111,31 @@ pub(super) fn fit(
         samples.iter().map(|s| distance_to_segments(s.position, &skin.segments)).collect();
     distances.sort_by(f32::total_cmp);
     let farthest = distances.last().copied().unwrap_or(inner);
-    let median = distances.get(distances.len() / 2).copied().unwrap_or(inner);
     let radius = farthest.clamp(settings.smallest_radius * inner, variation.radius * inner);
-    let scale = f64::from(median.clamp(0.5 * inner, 2.0 * inner));
+    let scale = scale(&samples, &skin.segments, inner);
     let closures: Vec<SurfaceSample> = closures.iter().map(|c| c.sample).collect();
-    let all: Vec<SurfaceSample> = samples.iter().chain(&closures).copied().collect();
+    let (hrbf, field, cut_border) = field(&samples, &closures, scale, radius, settings)?;
+    Ok(Fitted { samples, closures, radius, hrbf, field, cut_border })
+}
+
+/// The limb's radius as the fit takes it: the median distance of the samples to the bone, within bounds.
+pub(super) fn scale(samples: &[SurfaceSample], segments: &[[Vec3; 2]], inner: f32) -> f64 {
+    let mut distances: Vec<f32> =
+        samples.iter().map(|s| distance_to_segments(s.position, segments)).collect();
+    distances.sort_by(f32::total_cmp);
+    let median = distances.get(distances.len() / 2).copied().unwrap_or(inner);
+    f64::from(median.clamp(0.5 * inner, 2.0 * inner))
+}
+
+/// The field through samples and closures, its table, and the share of its border that is cut.
+pub(super) fn field(
+    samples: &[SurfaceSample],
+    closures: &[SurfaceSample],
+    scale: f64,
+    radius: f32,
+    settings: &PartSettings,
+) -> Result<(CompactHrbf, Grid, f32), FitError> {
+    let all: Vec<SurfaceSample> = samples.iter().chain(closures).copied().collect();
     let hrbf = CompactHrbf::new(hrbf::fit(&all, scale)?, radius);
     let cut_border = cut_border(&hrbf, radius);
     let baked = if cut_border > 0.0 {
@@ -125,7 +145,7 @@ pub(super) fn fit(
     };
     // A support without size comes from samples without extent.
     let field = baked.map_err(|_| FitError::Scale(scale))?;
-    Ok(Fitted { samples, closures, radius, hrbf, field, cut_border })
+    Ok((hrbf, field, cut_border))
 }
 
 fn grid_settings(settings: &PartSettings) -> GridSettings {

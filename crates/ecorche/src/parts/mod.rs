@@ -24,6 +24,7 @@ mod gather;
 mod merge;
 mod outside;
 pub mod report;
+mod retouch;
 mod share;
 mod skeleton;
 mod solid;
@@ -32,6 +33,7 @@ mod stored;
 mod tests;
 
 pub use report::PartsReport;
+pub use retouch::Retouch;
 
 use crate::cache::Cache;
 use crate::character::Character;

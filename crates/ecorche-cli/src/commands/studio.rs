@@ -1,0 +1,28 @@
+//! `ecorche studio`: the page in the browser.
+
+use crate::arguments::{Rig, StudioArguments};
+use crate::console::Console;
+use crate::{Failure, Outcome, source};
+use ecorche_studio::Options;
+
+/// What opens without a file.
+const DEFAULT: &str = "sample:athlete";
+
+/// Serves the page until interrupted.
+pub fn run(arguments: &StudioArguments, console: &Console) -> Result<Outcome, Failure> {
+    let file = arguments.file.clone().unwrap_or_else(|| DEFAULT.to_owned());
+    let rig = Rig { file, motion: arguments.motion.clone(), weights: None };
+    let character = source::load_rigged(&rig, console)?;
+    let options = Options {
+        anatomy: arguments.anatomy.anatomy.clone(),
+        port: arguments.port,
+        token: arguments.token.clone(),
+        no_browser: arguments.no_open,
+        cache: source::user_cache(&arguments.cache),
+    };
+    ecorche_studio::open(character, options, |address| {
+        println!("{}", address.url());
+        console.note("open for this machine alone; Ctrl+C ends it");
+    })?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,201 @@
+//! A bake asked for by a page: one at a time, with progress, to be cancelled.
+
+use crate::bodies::Bodies;
+use crate::message::BakeOrder;
+use ecorche::anatomy::Anatomy;
+use ecorche::bake::{BakeError, bake};
+use ecorche::character::Character;
+use ecorche::deform::{Body, Workspace};
+use ecorche::output::{Format, obj};
+use ecorche::sampling::{Plan, Sampling};
+use serde::Serialize;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// How far a bake is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Progress {
+    /// Grows with every change, so that a page is told once.
+    pub step: u64,
+    /// Whether one runs.
+    pub running: bool,
+    /// Frames written.
+    pub done: usize,
+    /// Of how many.
+    pub frames: usize,
+    /// What it came to, in words; empty while it runs.
+    pub outcome: String,
+    /// Whether it failed or was stopped.
+    pub failed: bool,
+    /// Files written.
+    pub files: Vec<String>,
+}
+
+/// The bake of a studio.
+#[derive(Debug, Default)]
+pub struct Bake {
+    progress: Mutex<Progress>,
+    stop: AtomicBool,
+}
+
+impl Bake {
+    fn lock(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How far it is.
+    pub fn progress(&self) -> Progress {
+        self.lock().clone()
+    }
+
+    fn update(&self, change: impl FnOnce(&mut Progress)) {
+        let mut progress = self.lock();
+        change(&mut progress);
+        progress.step += 1;
+    }
+
+    /// Claims the bake; false while another runs.
+    pub fn begin(&self) -> bool {
+        let mut progress = self.lock();
+        if progress.running {
+            return false;
+        }
+        *progress = Progress { step: progress.step + 1, running: true, ..Progress::default() };
+        self.stop.store(false, Ordering::Relaxed);
+        true
+    }
+
+    /// Asks it to stop.
+    pub fn cancel(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Bakes to the end; `told` is called whenever there is progress.
+    pub fn run(
+        &self,
+        order: &BakeOrder,
+        character: &Arc<Character>,
+        anatomy: &Anatomy,
+        bodies: &Bodies,
+        told: impl Fn(),
+    ) {
+        let result = self.write(order, character, anatomy, bodies, &told);
+        self.update(|progress| {
+            progress.running = false;
+            match result {
+                Ok(files) => {
+                    progress.outcome = format!("{} frames written to {}", progress.done, order.path);
+                    progress.files = files;
+                }
+                Err(reason) => {
+                    progress.outcome = reason;
+                    progress.failed = true;
+                }
+            }
+        });
+        told();
+    }
+
+    fn write(
+        &self,
+        order: &BakeOrder,
+        character: &Arc<Character>,
+        anatomy: &Anatomy,
+        bodies: &Bodies,
+        told: &impl Fn(),
+    ) -> Result<Vec<String>, String> {
+        let words = |error: &dyn std::error::Error| error.to_string();
+        let path = Path::new(&order.path);
+        let format = Format::of(path).map_err(|e| words(&e))?;
+        let clip = match &order.clip {
+            Some(name) => Some(character.clip(name).ok_or_else(|| format!("no clip is called \"{name}\""))?),
+            None => None,
+        };
+        let plan = Plan::new(clip, &Sampling { fps: order.fps, frames: None }).map_err(|e| words(&e))?;
+        self.update(|progress| progress.frames = plan.len());
+        told();
+        let settings = order.method.settings(anatomy, character, false);
+        let body = Body::bind(character.clone(), settings, bodies.cache());
+        let baked = bake(&body, &plan, path, |done| {
+            self.update(|progress| progress.done = done);
+            told();
+            if self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        let baked = baked.map_err(|error| match error {
+            BakeError::Stopped => "cancelled; nothing was written".to_owned(),
+            other => words(&other),
+        })?;
+        let mut files: Vec<String> = baked.paths.iter().map(|p| p.display().to_string()).collect();
+        if matches!(format, Format::Pc2 | Format::Mdd) {
+            let rest = body.rest(&mut Workspace::default());
+            let mesh =
+                obj::write(&path.with_extension("rest.obj"), character, &rest).map_err(|e| words(&e))?;
+            files.push(mesh.display().to_string());
+        }
+        Ok(files)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Look;
+
+    fn order(path: &Path) -> BakeOrder {
+        let path = path.display().to_string();
+        BakeOrder { path, clip: Some("bend".to_owned()), method: Look::Dqs, fps: Some(10.0) }
+    }
+
+    fn scene() -> (Arc<Character>, Bodies) {
+        let character = Arc::new(ecorche::samples::build("cylinder").unwrap());
+        let bodies = Bodies::new(character.clone(), Anatomy::default(), None);
+        (character, bodies)
+    }
+
+    #[test]
+    fn a_bake_is_the_library_s() {
+        let (character, bodies) = scene();
+        let folder = tempfile::tempdir().unwrap();
+        let (here, there) = (folder.path().join("a.pc2"), folder.path().join("b.pc2"));
+        let job = Bake::default();
+        assert!(job.begin() && !job.begin());
+        job.run(&order(&here), &character, &Anatomy::default(), &bodies, || ());
+        let progress = job.progress();
+        assert!(!progress.failed && !progress.running && progress.done == progress.frames, "{progress:?}");
+        assert_eq!(progress.files.len(), 2);
+        let body = Body::bind(character.clone(), ecorche::deform::Method::DualQuaternion, None);
+        let plan = Plan::new(character.clip("bend"), &Sampling { fps: Some(10.0), frames: None }).unwrap();
+        bake(&body, &plan, &there, |_| ControlFlow::Continue(())).unwrap();
+        assert_eq!(std::fs::read(here).unwrap(), std::fs::read(there).unwrap());
+        assert!(job.begin());
+    }
+
+    #[test]
+    fn a_cancelled_bake_leaves_nothing() {
+        let (character, bodies) = scene();
+        let folder = tempfile::tempdir().unwrap();
+        let job = Bake::default();
+        assert!(job.begin());
+        job.run(&order(&folder.path().join("a.pc2")), &character, &Anatomy::default(), &bodies, || {
+            job.cancel()
+        });
+        let progress = job.progress();
+        assert!(progress.failed && progress.outcome.contains("cancelled"), "{progress:?}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn an_order_that_makes_no_sense_says_why() {
+        let (character, bodies) = scene();
+        for (path, clip, words) in [("a.avi", None, ".avi"), ("a.pc2", Some("fly"), "fly")] {
+            let job = Bake::default();
+            job.begin();
+            let clip = clip.map(str::to_owned);
+            let order = BakeOrder { path: path.to_owned(), clip, method: Look::Lbs, fps: None };
+            job.run(&order, &character, &Anatomy::default(), &bodies, || ());
+            assert!(job.progress().failed && job.progress().outcome.contains(words), "{:?}", job.progress());
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Where in a clip a page is.
+
+use ecorche::character::{Character, Clip, Pose};
+use ecorche::sampling::DEFAULT_FPS;
+use std::time::Instant;
+
+/// A clip with its frames.
+#[derive(Clone, Copy, Debug)]
+pub struct Reel<'a> {
+    clip: Option<&'a Clip>,
+    /// Frames per second.
+    pub fps: f32,
+    /// Number of the last frame.
+    pub last: usize,
+}
+
+impl<'a> Reel<'a> {
+    /// The clip called `name`; the rest pose without one.
+    pub fn new(character: &'a Character, name: Option<&str>) -> Self {
+        let clip = name.and_then(|name| character.clip(name));
+        let fps = clip.and_then(|c| c.fps).unwrap_or(DEFAULT_FPS);
+        Self { clip, fps, last: clip.map_or(0, |c| c.frame_count(fps) - 1) }
+    }
+
+    /// Moment of a frame, whole or not, seconds: for whole ones what a bake takes.
+    pub fn time(&self, at: f64) -> f32 {
+        self.clip.map_or(0.0, |c| (f64::from(c.start) + at / f64::from(self.fps)) as f32)
+    }
+
+    /// The pose at a frame.
+    pub fn sample(&self, at: f64, pose: &mut Pose) {
+        if let Some(clip) = self.clip {
+            clip.sample(self.time(at), pose);
+        }
+    }
+
+    /// A moment within the clip: `at` itself, or where it is when the clip repeats or ends.
+    pub fn within(&self, at: f64, repeat: bool) -> f64 {
+        let last = self.last as f64;
+        if !at.is_finite() || last == 0.0 {
+            0.0
+        } else if (0.0..=last).contains(&at) {
+            at
+        } else if repeat {
+            at.rem_euclid(last)
+        } else {
+            at.clamp(0.0, last)
+        }
+    }
+}
+
+/// A clock that runs or stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clock {
+    /// Frame at `since`.
+    at: f64,
+    since: Instant,
+    /// Frames per second; 0 stands.
+    rate: f64,
+}
+
+impl Clock {
+    /// Stands at the start.
+    pub fn new(now: Instant) -> Self {
+        Self { at: 0.0, since: now, rate: 0.0 }
+    }
+
+    /// The frame at `now`.
+    pub fn read(&self, now: Instant) -> f64 {
+        self.at + self.rate * now.saturating_duration_since(self.since).as_secs_f64()
+    }
+
+    /// Goes on at another rate, from `at` or from where it is.
+    pub fn set(&mut self, now: Instant, at: Option<f64>, rate: f64) {
+        *self = Self { at: at.unwrap_or_else(|| self.read(now)), since: now, rate };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_clock_goes_on_where_it_stood() {
+        let start = Instant::now();
+        let second = |s: u64| start + Duration::from_secs(s);
+        let mut clock = Clock::new(start);
+        clock.set(start, Some(5.0), 30.0);
+        assert_eq!(clock.read(second(2)), 65.0);
+        clock.set(second(2), None, 0.0);
+        assert_eq!(clock.read(second(9)), 65.0);
+        clock.set(second(9), None, 10.0);
+        assert_eq!(clock.read(second(10)), 75.0);
+    }
+
+    #[test]
+    fn whole_frames_are_the_moments_a_bake_takes() {
+        let character = ecorche::samples::build("cylinder").unwrap();
+        let clip = &character.clips[0];
+        let reel = Reel::new(&character, Some(&clip.name));
+        for frame in 0..=reel.last {
+            assert_eq!(reel.time(frame as f64), clip.frame_time(frame, reel.fps));
+        }
+        let last = reel.last as f64;
+        assert_eq!(reel.within(last + 1.5, true), 1.5);
+        assert_eq!(reel.within(last + 1.5, false), last);
+        assert_eq!(reel.within(f64::NAN, true), 0.0);
+        assert_eq!(Reel::new(&character, None).within(7.0, true), 0.0);
+    }
+}

@@ -1,0 +1,328 @@
+//! The anatomy that is being edited, with undo.
+//!
+//! There is one for all pages of an engine: two tabs see each other's edits, in the order in which they arrived.
+
+use ecorche::anatomy::{
+    Anatomy, AnatomyFile, ControllerDef, Edit, EditError, FileError, History, init, preset,
+};
+use ecorche::character::Character;
+use ecorche::field::operator::{Abscissa, Scale};
+use ecorche::output::file;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Why the document did not change.
+#[derive(Debug, thiserror::Error)]
+pub enum DocumentError {
+    /// The edit makes no sense.
+    #[error(transparent)]
+    Edit(#[from] EditError),
+    /// The result does not fit the character.
+    #[error(transparent)]
+    Fit(#[from] ecorche::anatomy::AnatomyError),
+    /// A file could not be read.
+    #[error(transparent)]
+    Read(#[from] FileError),
+    /// A file could not be written.
+    #[error("{path}: {problem}")]
+    Write {
+        /// Which.
+        path: String,
+        /// Why.
+        problem: String,
+    },
+    /// Nowhere to save to.
+    #[error("the anatomy has no file yet; give it a name that ends in .toml")]
+    NoPath,
+}
+
+/// An anatomy file, its past and its future.
+#[derive(Clone, Debug)]
+pub struct Document {
+    file: AnatomyFile,
+    history: History,
+    path: Option<PathBuf>,
+    saved: String,
+    revision: u64,
+    steps: [usize; 2],
+    drag: Option<u64>,
+}
+
+impl Document {
+    /// Opens `path`, or begins a new anatomy with the preset's muscles for a humanoid.
+    pub fn open(character: &Character, path: Option<&Path>) -> Result<Self, DocumentError> {
+        let file = match path {
+            Some(path) => AnatomyFile::read(path)?,
+            None => {
+                let text = init::write(character, &preset::place(character));
+                AnatomyFile::parse("the new anatomy", text)?
+            }
+        };
+        file.check(&character.skeleton)?;
+        let saved = file.text().to_owned();
+        Ok(Self {
+            file,
+            history: History::default(),
+            path: path.map(Path::to_owned),
+            saved,
+            revision: 1,
+            steps: [0; 2],
+            drag: None,
+        })
+    }
+
+    /// What it says.
+    pub fn anatomy(&self) -> &Anatomy {
+        self.file.anatomy()
+    }
+
+    /// As it would be saved.
+    pub fn text(&self) -> &str {
+        self.file.text()
+    }
+
+    /// Grows with every change.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Where the file is or will be; what it names is relative to that folder.
+    pub fn folder(&self) -> &Path {
+        self.path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""))
+    }
+
+    /// Makes several changes as one step of undo, or none. Steps of the same drag replace each other.
+    pub fn edit(
+        &mut self,
+        character: &Character,
+        edits: &[Edit],
+        drag: Option<u64>,
+    ) -> Result<(), DocumentError> {
+        let mut base = self.clone();
+        if drag.is_some() && drag == self.drag && base.steps[0] > 0 {
+            base.history.undo(&mut base.file)?;
+            base.steps[0] -= 1;
+        }
+        let mut changed = base.file.clone();
+        for edit in edits {
+            changed.apply(edit)?;
+        }
+        changed.check(&character.skeleton)?;
+        base.take(changed.text())?;
+        base.drag = drag;
+        *self = base;
+        Ok(())
+    }
+
+    /// Puts `text` in place of the whole file, as one step.
+    fn take(&mut self, text: &str) -> Result<(), DocumentError> {
+        let splice = difference(self.file.text(), text);
+        self.history.apply(&mut self.file, &splice)?;
+        self.steps = [self.steps[0] + 1, 0];
+        self.revision += 1;
+        self.drag = None;
+        Ok(())
+    }
+
+    /// Takes the last step back; false if there is none.
+    pub fn undo(&mut self) -> Result<bool, DocumentError> {
+        let done = self.history.undo(&mut self.file)?;
+        if done {
+            self.steps = [self.steps[0] - 1, self.steps[1] + 1];
+            self.revision += 1;
+            self.drag = None;
+        }
+        Ok(done)
+    }
+
+    /// Makes the step last taken back again; false if there is none.
+    pub fn redo(&mut self) -> Result<bool, DocumentError> {
+        let done = self.history.redo(&mut self.file)?;
+        if done {
+            self.steps = [self.steps[0] + 1, self.steps[1] - 1];
+            self.revision += 1;
+            self.drag = None;
+        }
+        Ok(done)
+    }
+
+    /// Another text in place of this one, as one step.
+    pub fn replace(&mut self, character: &Character, text: &str) -> Result<(), DocumentError> {
+        let file = AnatomyFile::parse("the restored anatomy", text.to_owned()).map_err(FileError::from)?;
+        file.check(&character.skeleton)?;
+        self.take(text)
+    }
+
+    /// Another file in place of this one, as one step.
+    pub fn load(&mut self, character: &Character, path: &Path) -> Result<(), DocumentError> {
+        let file = AnatomyFile::read(path)?;
+        file.check(&character.skeleton)?;
+        self.take(file.text())?;
+        self.saved = file.text().to_owned();
+        self.path = Some(path.to_owned());
+        Ok(())
+    }
+
+    /// Writes the file; returns where.
+    pub fn save(&mut self, path: Option<&Path>) -> Result<PathBuf, DocumentError> {
+        let path = path.map(Path::to_owned).or_else(|| self.path.clone()).ok_or(DocumentError::NoPath)?;
+        let refuse = |problem: String| DocumentError::Write { path: path.display().to_string(), problem };
+        if path.extension().is_none_or(|ending| ending != "toml") {
+            return Err(refuse("an anatomy file's name ends in .toml".to_owned()));
+        }
+        file::write(&path, self.text().as_bytes()).map_err(|error| refuse(error.to_string()))?;
+        self.saved = self.text().to_owned();
+        self.path = Some(path.clone());
+        self.revision += 1;
+        Ok(path)
+    }
+
+    /// For the page: everything that can be edited.
+    pub fn describe(&self) -> Value {
+        let Anatomy { skin, body } = self.anatomy();
+        let joints: serde_json::Map<String, Value> = skin
+            .joint
+            .iter()
+            .map(|(name, joint)| {
+                let controller = joint.controller.as_ref().map(controller);
+                let samples = json!({ "add": joint.samples.add, "remove": joint.samples.remove });
+                let own = json!({ "operator": joint.operator, "controller": controller, "samples": samples });
+                (name.clone(), own)
+            })
+            .collect();
+        json!({
+            "revision": self.revision,
+            "path": self.path.as_ref().map(|p| p.display().to_string()),
+            "unsaved": self.saved != self.text(),
+            "undo": self.steps[0],
+            "redo": self.steps[1],
+            "text": self.text(),
+            "skin": {
+                "operator": skin.operator,
+                "controller": skin.controller.as_ref().map(controller),
+                "samples": skin.samples,
+                "grid": skin.grid,
+                "tracking": skin.tracking.to_string(),
+                "closure": skin.closure,
+                "gap": skin.gap,
+                "leash": skin.leash,
+                "joint": joints,
+            },
+            "muscle": body.muscle,
+            "fat": body.fat,
+            "keys": body.keys,
+        })
+    }
+}
+
+fn controller(definition: &ControllerDef) -> Value {
+    match definition {
+        ControllerDef::Preset(name) => json!(name),
+        ControllerDef::Points { points, steepness, over, opening } => json!({
+            "points": points,
+            "steepness": steepness,
+            "over": match over { Abscissa::Angle => "angle", Abscissa::Cosine => "cosine" },
+            "opening": match opening { Scale::Theta => "theta", Scale::Amount => "amount" },
+        }),
+    }
+}
+
+/// The smallest single replacement that makes `new` of `old`.
+fn difference(old: &str, new: &str) -> Edit {
+    let same = |pair: &(char, char)| pair.0 == pair.1;
+    let length = |pairs: Vec<(char, char)>| pairs.iter().map(|pair| pair.0.len_utf8()).sum::<usize>();
+    let start = length(old.chars().zip(new.chars()).take_while(same).collect());
+    let (old_rest, new_rest) = (&old[start..], &new[start..]);
+    let end = length(old_rest.chars().rev().zip(new_rest.chars().rev()).take_while(same).collect());
+    Edit::Splice {
+        start,
+        removed: old_rest.len() - end,
+        inserted: new_rest[..new_rest.len() - end].to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ecorche::anatomy::{Target, Value};
+
+    fn set(field: &str, value: f32) -> Edit {
+        Edit::Set { target: Target::Skin, field: field.to_owned(), value: Value::from(value) }
+    }
+
+    fn document() -> (Character, Document) {
+        let character = ecorche::samples::build("cylinder").unwrap();
+        let document = Document::open(&character, None).unwrap();
+        (character, document)
+    }
+
+    #[test]
+    fn several_edits_are_one_step_or_none() {
+        let (character, mut document) = document();
+        let before = document.text().to_owned();
+        document.edit(&character, &[set("gap", 0.03), set("leash", 0.2)], None).unwrap();
+        assert_eq!((document.anatomy().skin.gap, document.anatomy().skin.leash), (0.03, 0.2));
+        let after = document.text().to_owned();
+        assert!(document.undo().unwrap());
+        assert_eq!(document.text(), before);
+        assert!(!document.undo().unwrap());
+        assert!(document.redo().unwrap());
+        assert_eq!(document.text(), after);
+        let revision = document.revision();
+        assert!(document.edit(&character, &[set("gap", 0.04), set("gap", -1.0)], None).is_err());
+        assert_eq!((document.text(), document.revision()), (&after[..], revision));
+    }
+
+    #[test]
+    fn a_drag_is_one_step_and_the_next_drag_another() {
+        let (character, mut document) = document();
+        let before = document.text().to_owned();
+        for k in 1..=20 {
+            document.edit(&character, &[set("gap", k as f32 / 80.0)], Some(1)).unwrap();
+        }
+        document.edit(&character, &[set("gap", 0.3)], Some(2)).unwrap();
+        assert!(document.undo().unwrap());
+        assert_eq!(document.anatomy().skin.gap, 0.25);
+        assert!(document.undo().unwrap());
+        assert_eq!(document.text(), before);
+        assert_eq!(document.describe()["undo"], 0);
+    }
+
+    #[test]
+    fn an_edit_that_does_not_fit_the_character_is_refused() {
+        let (character, mut document) = document();
+        let target = Target::Joint("tail".to_owned());
+        let edit = Edit::Set { target, field: "operator".to_owned(), value: Value::from("bulge") };
+        let error = document.edit(&character, &[edit], None).unwrap_err();
+        assert!(error.to_string().contains("tail"), "{error}");
+        assert_eq!(document.describe()["undo"], 0);
+    }
+
+    #[test]
+    fn what_is_saved_loads_and_is_no_longer_unsaved() {
+        let (character, mut document) = document();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.toml");
+        assert!(document.save(None).is_err());
+        assert!(document.save(Some(&folder.path().join("a.sh"))).is_err());
+        document.edit(&character, &[set("gap", 0.05)], None).unwrap();
+        assert_eq!(document.describe()["unsaved"], true);
+        document.save(Some(&path)).unwrap();
+        assert_eq!(document.describe()["unsaved"], false);
+        let again = Document::open(&character, Some(&path)).unwrap();
+        assert_eq!(again.text(), document.text());
+        document.edit(&character, &[set("gap", 0.07)], None).unwrap();
+        document.load(&character, &path).unwrap();
+        assert_eq!(document.anatomy().skin.gap, 0.05);
+        document.undo().unwrap();
+        assert_eq!(document.anatomy().skin.gap, 0.07);
+    }
+
+    #[test]
+    fn a_difference_is_found_between_whole_characters() {
+        for (old, new) in [("aéb", "aèb"), ("", "x"), ("aa", "a"), ("same", "same"), ("ab", "ba")] {
+            let Edit::Splice { start, removed, inserted } = difference(old, new) else { panic!() };
+            assert_eq!([&old[..start], &inserted, &old[start + removed..]].concat(), new);
+        }
+    }
+}

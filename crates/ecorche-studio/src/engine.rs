@@ -1,0 +1,556 @@
+//! The engine of one page: turns what the page wants to see into frames.
+//!
+//! A mailbox holds the newest view, and nothing else waits in it. The engine is at most one frame ahead of what the page
+//! has drawn: a page that is slow, hidden or gone gets fewer frames, never late ones.
+
+use crate::clock::{Clock, Reel};
+use crate::inside::{Interior, Moment, graph};
+use crate::message::{Array, Kind, Look, Request, View, encode};
+use crate::studio::{Bell, Studio};
+use axum::body::Bytes;
+use ecorche::character::Pose;
+use ecorche::deform::{Body, State, Workspace};
+use ecorche::field::operator::{Controller, NAMES as OPERATORS};
+use ecorche::frame::Frame;
+use ecorche::inspect::{Inspector, QUANTITIES, Quantity, QuantityError};
+use ecorche::output::ColourMap;
+use glam::Quat;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Frames that may be under way to the screen.
+const AHEAD: u64 = 2;
+
+/// Shortest time between two frames while playing: no screen shows more than 120 a second.
+const SHORTEST: Duration = Duration::from_micros(8_000);
+
+#[derive(Default)]
+struct Mail {
+    view: Option<Box<View>>,
+    orders: Vec<Request>,
+    drawn: u64,
+    rung: bool,
+    closed: bool,
+}
+
+/// Where a connection leaves what the page said.
+#[derive(Default)]
+pub struct Mailbox {
+    mail: Mutex<Mail>,
+    bell: Condvar,
+}
+
+/// Most orders (edits, saves) that wait; a page that sends more than the engine does is told so.
+const MOST_ORDERS: usize = 256;
+
+impl Mailbox {
+    fn mail(&self) -> MutexGuard<'_, Mail> {
+        self.mail.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a request in; false if it was refused.
+    pub fn post(&self, request: Request) -> bool {
+        let mut mail = self.mail();
+        match request {
+            Request::View(mut view) => {
+                // A seek that was not seen yet is not lost to a newer view without one.
+                let seek = mail.view.as_ref().and_then(|old| old.at);
+                view.at = view.at.or(seek);
+                mail.view = Some(view);
+            }
+            Request::Drawn { frame } => mail.drawn = mail.drawn.max(frame),
+            Request::Edit { edits, drag: Some(drag) } => {
+                // Of a drag only the newest place counts.
+                if matches!(mail.orders.last(), Some(Request::Edit { drag: Some(d), .. }) if *d == drag) {
+                    mail.orders.pop();
+                }
+                mail.orders.push(Request::Edit { edits, drag: Some(drag) });
+            }
+            order if mail.orders.len() < MOST_ORDERS => mail.orders.push(order),
+            _ => return false,
+        }
+        self.bell.notify_all();
+        true
+    }
+
+    /// The page is gone.
+    pub fn close(&self) {
+        self.mail().closed = true;
+        self.bell.notify_all();
+    }
+}
+
+impl Bell for Mailbox {
+    fn ring(&self) {
+        self.mail().rung = true;
+        self.bell.notify_all();
+    }
+}
+
+/// What the engine found in its mailbox.
+struct News {
+    view: Option<Box<View>>,
+    orders: Vec<Request>,
+    room: bool,
+}
+
+/// What is told of one look in a frame.
+#[derive(Serialize)]
+struct LookHead {
+    look: Look,
+    /// Differs from `look` while that is being bound.
+    shown: Look,
+    /// Whether an anatomy newer than this body's is being bound.
+    binding: bool,
+    milliseconds: f64,
+    fell_back: usize,
+    contacts: usize,
+}
+
+#[derive(Serialize)]
+struct QuantityHead {
+    name: String,
+    unit: &'static str,
+    range: [f32; 2],
+    map: &'static str,
+}
+
+#[derive(Serialize)]
+struct FrameHead {
+    frame: u64,
+    /// The view it shows.
+    view: u64,
+    at: f64,
+    last: usize,
+    fps: f32,
+    playing: bool,
+    revision: u64,
+    looks: Vec<LookHead>,
+    quantity: Option<QuantityHead>,
+    /// Milliseconds the frame before this one took to encode.
+    encoding: f64,
+    /// Milliseconds since 1970, to tell how long the way is.
+    sent: f64,
+    refused: u64,
+}
+
+/// A body in use with what it carries from frame to frame.
+struct Running {
+    body: Arc<Body>,
+    state: State,
+}
+
+/// The engine of one page.
+pub struct Engine<'a, S> {
+    studio: &'a Arc<Studio>,
+    mailbox: Arc<Mailbox>,
+    send: S,
+    view: Option<Box<View>>,
+    clock: Clock,
+    running: BTreeMap<Look, Running>,
+    workspace: Workspace,
+    interior: Interior,
+    /// Of the quantity shown last; what frames share is prepared once.
+    inspector: Option<(String, Inspector<'a>)>,
+    /// Milliseconds the last frame took to encode.
+    encoding: f64,
+    frame: u64,
+    last_frame: Option<Instant>,
+    told_revision: u64,
+    told_bake: u64,
+    stale: bool,
+}
+
+impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
+    /// An engine that says what it has to say through `send`, which returns false when nobody listens any more.
+    pub fn new(studio: &'a Arc<Studio>, mailbox: Arc<Mailbox>, send: S) -> Self {
+        let told_bake = studio.progress().step;
+        Self {
+            studio,
+            mailbox,
+            send,
+            view: None,
+            clock: Clock::new(Instant::now()),
+            running: BTreeMap::new(),
+            workspace: Workspace::default(),
+            interior: Interior::default(),
+            inspector: None,
+            encoding: 0.0,
+            frame: 0,
+            last_frame: None,
+            told_revision: 0,
+            told_bake,
+            stale: false,
+        }
+    }
+
+    /// Serves the page until it is gone.
+    pub fn run(mut self) {
+        let mut listening = (self.send)(describe(self.studio));
+        while listening && let Some(news) = self.wait() {
+            listening = self.turn(news);
+        }
+    }
+
+    fn playing(&self) -> bool {
+        self.view.as_ref().is_some_and(|view| view.playing && view.clip.is_some())
+    }
+
+    /// Sleeps until there is something to do; `None` when the page is gone.
+    fn wait(&mut self) -> Option<News> {
+        let mailbox = self.mailbox.clone();
+        let mut mail = mailbox.mail();
+        loop {
+            if mail.closed {
+                return None;
+            }
+            self.stale |= std::mem::take(&mut mail.rung) || mail.view.is_some();
+            let room = self.frame < mail.drawn + AHEAD;
+            let due = self.playing().then(|| self.last_frame.map(|at| at + SHORTEST)).flatten();
+            let now = Instant::now();
+            let moving = self.playing() && due.is_none_or(|due| due <= now);
+            if !mail.orders.is_empty() || (room && (moving || self.stale)) || mail.view.is_some() {
+                let (view, orders) = (mail.view.take(), std::mem::take(&mut mail.orders));
+                return Some(News { view, orders, room });
+            }
+            mail = match due.filter(|_| room) {
+                Some(due) => {
+                    let rest = due.saturating_duration_since(now);
+                    mailbox.bell.wait_timeout(mail, rest).unwrap_or_else(PoisonError::into_inner).0
+                }
+                None => mailbox.bell.wait(mail).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+    }
+
+    /// Does what came in, then draws; false when nobody listens any more.
+    fn turn(&mut self, news: News) -> bool {
+        for order in news.orders {
+            if !self.obey(order) {
+                return false;
+            }
+        }
+        if let Some(view) = news.view
+            && let Err(problem) = self.look(view)
+        {
+            self.studio.refused.messages.fetch_add(1, Ordering::Relaxed);
+            if !self.tell("error", &problem) {
+                return false;
+            }
+        }
+        if !self.tell_changes() {
+            return false;
+        }
+        !news.room || self.view.is_none() || self.draw()
+    }
+
+    fn tell(&mut self, level: &str, text: &str) -> bool {
+        (self.send)(encode(Kind::Notice, &json!({ "level": level, "text": text }), &[]))
+    }
+
+    /// Document and bake, if they changed since the page was told.
+    fn tell_changes(&mut self) -> bool {
+        let revision = self.studio.document().revision();
+        if revision != self.told_revision {
+            self.told_revision = revision;
+            self.stale = true;
+            let description = self.studio.document().describe();
+            if !(self.send)(encode(Kind::Document, &description, &[])) {
+                return false;
+            }
+        }
+        let progress = self.studio.progress();
+        if progress.step != self.told_bake {
+            self.told_bake = progress.step;
+            return (self.send)(encode(Kind::Bake, &progress, &[]));
+        }
+        true
+    }
+
+    /// Takes a new view, or says what is wrong with it.
+    fn look(&mut self, view: Box<View>) -> Result<(), String> {
+        check(&view, self.studio)?;
+        let reel = Reel::new(&self.studio.character, view.clip.as_deref());
+        let now = Instant::now();
+        let changed = self.view.as_ref().is_none_or(|old| {
+            old.playing != view.playing || old.speed != view.speed || old.clip != view.clip
+        });
+        if changed || view.at.is_some() {
+            let rate = if view.playing { f64::from(reel.fps) * view.speed } else { 0.0 };
+            // After a clip that ended, the clock is past its end.
+            let here = reel.within(self.clock.read(now), view.repeat);
+            self.clock.set(now, Some(view.at.unwrap_or(here)), rate);
+        }
+        self.view = Some(view);
+        Ok(())
+    }
+
+    /// Does one thing the page ordered; false when nobody listens any more.
+    fn obey(&mut self, order: Request) -> bool {
+        let studio = self.studio;
+        let character = &studio.character;
+        let result = match order {
+            Request::View(_) | Request::Drawn { .. } => Ok(()),
+            Request::Edit { edits, drag } => studio.change(|d| d.edit(character, &edits, drag)),
+            Request::Undo => studio.change(|d| d.undo().map(|_| ())),
+            Request::Redo => studio.change(|d| d.redo().map(|_| ())),
+            Request::Load { path } => studio.change(|d| d.load(character, Path::new(&path))),
+            Request::Restore { text } => studio.change(|d| d.replace(character, &text)),
+            Request::Save { path } => match studio.change(|d| d.save(path.as_deref().map(Path::new))) {
+                Ok(path) => return self.tell("done", &format!("saved {}", path.display())),
+                Err(error) => Err(error),
+            },
+            Request::Bake(order) => {
+                if !studio.bake.begin() {
+                    return self.tell("error", "a bake is running; cancel it first");
+                }
+                let anatomy = studio.document().anatomy().clone();
+                let studio = studio.clone();
+                std::thread::spawn(move || {
+                    let told = || studio.ring();
+                    studio.bake.run(&order, &studio.character, &anatomy, &studio.bodies, told);
+                });
+                Ok(())
+            }
+            Request::CancelBake => {
+                studio.bake.cancel();
+                Ok(())
+            }
+            Request::Graph { joint } => return (self.send)(graph(studio, &joint)),
+        };
+        match result {
+            Ok(()) => true,
+            Err(error) => self.tell("error", &error.to_string()),
+        }
+    }
+
+    /// One frame, and what is under its skin; false when nobody listens any more.
+    fn draw(&mut self) -> bool {
+        let Some(view) = self.view.take() else { return true };
+        let listening = self.draw_view(&view);
+        self.view = Some(view);
+        listening
+    }
+
+    fn draw_view(&mut self, view: &View) -> bool {
+        let studio = self.studio;
+        let now = Instant::now();
+        self.last_frame = Some(now);
+        self.stale = false;
+        let reel = Reel::new(&studio.character, view.clip.as_deref());
+        let at = reel.within(self.clock.read(now), view.repeat);
+        let playing = view.playing && view.clip.is_some();
+        let mut pose = Pose::rest(&studio.character);
+        reel.sample(at, &mut pose);
+        for &(joint, rotation) in &view.pose {
+            pose.local[joint].rotation = Quat::from_array(rotation).normalize();
+        }
+        let mut looks = Vec::new();
+        let mut frames = Vec::new();
+        let mut quantity = None;
+        let mut problem = None;
+        for (k, &look) in view.looks.iter().enumerate() {
+            let Some((shown, binding)) = self.choose(look) else { continue };
+            let started = Instant::now();
+            let running = self.running.get_mut(&shown).expect("just chosen");
+            let frame = if playing {
+                running.body.deform_next(&pose, reel.time(at), &mut running.state, &mut self.workspace)
+            } else {
+                running.state = State::default();
+                running.body.deform(&pose, reel.time(at), &mut self.workspace)
+            };
+            let milliseconds = started.elapsed().as_secs_f64() * 1e3;
+            if let Some(name) = view.quantity.as_deref().filter(|_| k == 0) {
+                match self.inspect(name, &frame, &pose) {
+                    Ok(found) => quantity = Some(found),
+                    Err(error) => problem = Some(plain(&error.to_string())),
+                }
+            }
+            let contacts = frame.report.tracking.as_ref().map_or(0, |t| t.contacts);
+            let fell_back = frame.report.fell_back;
+            looks.push(LookHead { look, shown, binding, milliseconds, fell_back, contacts });
+            frames.push(frame);
+        }
+        if frames.is_empty() {
+            // Nothing is bound yet; a bell rings when it is.
+            return true;
+        }
+        self.frame += 1;
+        let encoding = Instant::now();
+        let mut numbers: Vec<(Vec<f32>, Vec<i16>)> = Vec::new();
+        for frame in &frames {
+            let (mut positions, mut normals) = (Vec::new(), Vec::new());
+            studio.drawn.positions(frame, &mut positions);
+            studio.drawn.normals(frame, &mut normals);
+            numbers.push((positions, normals));
+        }
+        let joints: Vec<f32> = pose
+            .world(&studio.character.skeleton)
+            .iter()
+            .flat_map(|m| glam::Mat4::from(*m).to_cols_array())
+            .collect();
+        let mut values = Vec::new();
+        let mut heading = None;
+        if let Some(found) = &quantity {
+            studio.drawn.values(&found.values, &mut values);
+            let map = match found.map {
+                ColourMap::Sequential => "sequential",
+                ColourMap::Diverging => "diverging",
+            };
+            let name = found.name.clone();
+            heading = Some(QuantityHead { name, unit: found.unit, range: found.range, map });
+        }
+        let mut arrays = vec![Array::F32(&joints), Array::F32(&values)];
+        for (positions, normals) in &numbers {
+            arrays.extend([Array::F32(positions), Array::I16(normals)]);
+        }
+        let head = FrameHead {
+            frame: self.frame,
+            view: view.id,
+            at,
+            last: reel.last,
+            fps: reel.fps,
+            playing,
+            revision: self.told_revision,
+            looks,
+            quantity: heading,
+            encoding: self.encoding,
+            sent: unix_milliseconds(),
+            refused: studio.refused.total(),
+        };
+        let bytes = encode(Kind::Frame, &head, &arrays);
+        self.encoding = encoding.elapsed().as_secs_f64() * 1e3;
+        if !(self.send)(bytes) {
+            return false;
+        }
+        if let Some(problem) = problem
+            && !self.tell("hint", &problem)
+        {
+            return false;
+        }
+        let inside = &view.inside;
+        if inside.flesh || inside.samples.is_some() || inside.surface.is_some() || inside.slice.is_some() {
+            let fields = inside.samples.is_some() || inside.surface.is_some() || inside.slice.is_some();
+            let body = fields.then(|| studio.bodies.get(Look::Implicit).0).flatten();
+            let moment = Moment {
+                frame: self.frame,
+                pose: &pose,
+                shown: &frames[0],
+                body: body.as_deref(),
+                hurried: playing,
+            };
+            return (self.send)(self.interior.draw(studio, inside, &moment));
+        }
+        true
+    }
+
+    fn inspect(&mut self, name: &str, frame: &Frame, pose: &Pose) -> Result<Quantity, QuantityError> {
+        if self.inspector.as_ref().is_none_or(|(of, _)| of != name) {
+            self.inspector = Some((name.to_owned(), Inspector::new(&self.studio.character, name)?));
+        }
+        let (_, inspector) = self.inspector.as_ref().expect("just made");
+        inspector.inspect(frame, pose, self.workspace.quantities())
+    }
+
+    /// The look to show for the one asked for, ready to run, and whether a newer body is being bound. While nothing is
+    /// bound for it, dual quaternions stand in.
+    fn choose(&mut self, look: Look) -> Option<(Look, bool)> {
+        let (body, fresh) = self.studio.bodies.get(look);
+        let (shown, body) = match body {
+            Some(body) => (look, body),
+            None => (Look::Dqs, self.studio.bodies.get(Look::Dqs).0?),
+        };
+        let current = self.running.get(&shown).is_some_and(|r| Arc::ptr_eq(&r.body, &body));
+        if !current {
+            self.running.insert(shown, Running { body, state: State::default() });
+        }
+        Some((shown, !fresh))
+    }
+}
+
+fn unix_milliseconds() -> f64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64() * 1e3)
+}
+
+/// The library's messages speak of the command line.
+fn plain(message: &str) -> String {
+    message.replace("show it with --method implicit", "choose the implicit method")
+}
+
+/// What is wrong with a view, in plain words.
+fn check(view: &View, studio: &Studio) -> Result<(), String> {
+    let character = &studio.character;
+    if let Some(name) = &view.clip
+        && character.clip(name).is_none()
+    {
+        return Err(format!("no clip is called \"{name}\""));
+    }
+    let finite = view.speed.is_finite() && view.at.is_none_or(f64::is_finite);
+    if !finite || !(0.0..=16.0).contains(&view.speed) {
+        return Err("time and speed must be numbers; the speed is from 0 to 16".to_owned());
+    }
+    if !(1..=2).contains(&view.looks.len()) {
+        return Err("one method is shown, or two to compare".to_owned());
+    }
+    if view.pose.len() > character.skeleton.len() {
+        return Err("more joints are turned than there are".to_owned());
+    }
+    for &(joint, rotation) in &view.pose {
+        let length = Quat::from_array(rotation).length();
+        if joint >= character.skeleton.len() || !(0.5..=2.0).contains(&length) {
+            return Err(format!("joint {joint} does not exist or its rotation is none"));
+        }
+    }
+    let levels = view.inside.surface.as_ref().is_none_or(|s| s.level.is_finite());
+    let planes = view.inside.slice.as_ref().is_none_or(|s| s.at.is_finite());
+    if !levels || !planes {
+        return Err("a level and a place must be numbers".to_owned());
+    }
+    Ok(())
+}
+
+/// The first message: the character, and the words the page offers.
+fn describe(studio: &Studio) -> Bytes {
+    let Studio { character, drawn, .. } = studio;
+    let joints: Vec<Value> = character
+        .skeleton
+        .joints
+        .iter()
+        .map(|j| json!({ "name": j.name, "parent": j.parent, "in_skin": j.in_skin }))
+        .collect();
+    let clips: Vec<Value> = character
+        .clips
+        .iter()
+        .map(|clip| {
+            let reel = Reel::new(character, Some(&clip.name));
+            json!({ "name": clip.name, "fps": reel.fps, "last": reel.last })
+        })
+        .collect();
+    let table =
+        |map: ColourMap| -> Vec<u8> { (0..256).flat_map(|i| map.at(i as f32 / 255.0).to_bytes()).collect() };
+    let vertices: usize = character.meshes.iter().map(|m| m.positions.len()).sum();
+    let triangles: usize = character.meshes.iter().map(|m| m.triangles.len()).sum();
+    let head = json!({
+        "name": character.name,
+        "size": character.size(),
+        "vertices": vertices,
+        "triangles": triangles,
+        "drawn": drawn.vertices(),
+        "groups": drawn.groups,
+        "joints": joints,
+        "clips": clips,
+        "quantities": QUANTITIES,
+        "operators": OPERATORS,
+        "controllers": Controller::NAMES,
+        "repairs": character.repairs.len(),
+    });
+    let (sequential, diverging) = (table(ColourMap::Sequential), table(ColourMap::Diverging));
+    let arrays =
+        [Array::U32(&drawn.triangles), Array::F32(&drawn.uvs), Array::U8(&sequential), Array::U8(&diverging)];
+    encode(Kind::Character, &head, &arrays)
+}

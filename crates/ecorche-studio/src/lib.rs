@@ -1,0 +1,121 @@
+//! The studio: a page in the browser to look at a character, pose it, and edit what is under its skin.
+//!
+//! ```text
+//! page (TypeScript, three.js) --requests, JSON--> Mailbox (newest view) --> Engine (a thread per page)
+//! Engine --frames, binary--> page, which says when one is drawn
+//! Studio (shared by all pages) = Character + Document (anatomy, undo) + Bodies (bound in the background) + Bake
+//! ```
+//! The engine does the work with the library, on all cores; the page draws. All pages of an engine share one document,
+//! so two tabs cannot overwrite each other; what a page looks at (clip, moment, pose, methods) is its own, and it
+//! tells the engine again when it reconnects.
+//!
+//! The page is made by vite when this crate is built, and is part of the program. On a machine without Node the
+//! crate builds without it, and [`open`] says what to install.
+
+mod bake;
+mod bodies;
+mod browser;
+mod clock;
+mod document;
+mod drawn;
+mod engine;
+mod flesh;
+mod inside;
+mod message;
+mod page;
+mod server;
+mod studio;
+#[cfg(test)]
+mod tests;
+
+pub use document::DocumentError;
+pub use server::Address;
+
+use ecorche::cache::Cache;
+use ecorche::character::Character;
+use std::path::PathBuf;
+use std::sync::Arc;
+use studio::Studio;
+
+/// Fewest characters of a token that is given.
+const SHORTEST_TOKEN: usize = 16;
+
+/// How a studio is opened.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The anatomy file; a new anatomy without.
+    pub anatomy: Option<PathBuf>,
+    /// Port on the loopback address; 0 takes a free one.
+    pub port: u16,
+    /// What its address begins with; random without. At least 16 letters and digits.
+    pub token: Option<String>,
+    /// Do not open the browser.
+    pub no_browser: bool,
+    /// Where dear results are kept.
+    pub cache: Option<Cache>,
+}
+
+/// Why there is no studio.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Built on a machine without Node.
+    #[error(
+        "this ecorche was built without the studio's page ({0}); install Node 20 or newer with npm and build it again: \
+         cargo install --path crates/ecorche-cli"
+    )]
+    NoPage(&'static str),
+    /// The anatomy cannot be used.
+    #[error(transparent)]
+    Anatomy(#[from] DocumentError),
+    /// The given token is too easy to guess.
+    #[error("a token has at least {SHORTEST_TOKEN} letters and digits")]
+    Token,
+    /// The port is taken, or the system has none.
+    #[error("port {port} of this machine: {source}; choose another with --port, or none")]
+    Listen {
+        /// Which.
+        port: u16,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+/// Opens `character` and serves pages until the process ends. `ready` is told the address.
+pub fn open(
+    character: Arc<Character>,
+    options: Options,
+    ready: impl FnOnce(&Address),
+) -> Result<(), OpenError> {
+    if let Some(reason) = page::missing() {
+        return Err(OpenError::NoPage(reason));
+    }
+    let failed = |source| OpenError::Listen { port: options.port, source };
+    let token = match &options.token {
+        Some(token) if token.len() < SHORTEST_TOKEN || !token.chars().all(|c| c.is_ascii_alphanumeric()) => {
+            return Err(OpenError::Token);
+        }
+        Some(token) => token.clone(),
+        None => server::token().map_err(failed)?,
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.map_err(failed)?;
+    let listener = runtime.block_on(server::listen(options.port)).map_err(failed)?;
+    let port = listener.local_addr().map_err(failed)?.port();
+    let studio = Studio::open(character, options.anatomy.as_deref(), options.cache.clone())?;
+    start_binding(&studio);
+    let address = Address { port, token };
+    ready(&address);
+    if !options.no_browser {
+        // Where there is no browser to be found, the address was printed.
+        browser::open(&address.url());
+    }
+    let served = runtime.block_on(server::serve(listener, address, studio.clone()));
+    studio.bodies.close();
+    served.map_err(failed)
+}
+
+/// Binds bodies in a thread of their own until the studio is closed.
+fn start_binding(studio: &Arc<Studio>) {
+    let studio = studio.clone();
+    std::thread::spawn(move || studio.bodies.work(|| studio.ring()));
+}

@@ -1,0 +1,204 @@
+//! The web server: the page's files and the engine's socket, for this machine and this user alone.
+//!
+//! It listens on the loopback address. Every address it answers begins with a random token, every request must name this
+//! server as its host (a foreign site whose name was pointed here does not) and, where the browser says where it
+//! comes from, come from here.
+
+use crate::engine::{Engine, Mailbox};
+use crate::message::{self, LARGEST_TEXT, VERSION};
+use crate::page;
+use crate::studio::{Bell, Studio};
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use futures_util::{SinkExt, StreamExt};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::sync::mpsc;
+
+/// Most pages at a time; each has a thread.
+const MOST_PAGES: usize = 16;
+
+/// Largest frame of the socket; one above [`LARGEST_TEXT`] is read, counted and refused, one above this ends the
+/// connection.
+const LARGEST_FRAME: usize = 4 * LARGEST_TEXT;
+
+/// Where a server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// Its port on the loopback address.
+    pub port: u16,
+    /// What every address begins with.
+    pub token: String,
+}
+
+impl Address {
+    /// What to open in a browser.
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/{}/", self.port, self.token)
+    }
+
+    fn names(&self, host: &str) -> bool {
+        ["127.0.0.1", "localhost"].iter().any(|name| host == format!("{name}:{}", self.port))
+    }
+}
+
+struct Reception {
+    studio: Arc<Studio>,
+    address: Address,
+    pages: AtomicUsize,
+}
+
+/// 128 random bits as text.
+pub fn token() -> std::io::Result<String> {
+    let mut bytes = [0u8; 16];
+    getrandom::fill(&mut bytes).map_err(|error| std::io::Error::other(error.to_string()))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Binds a port of the loopback address, a free one for 0.
+pub async fn listen(port: u16) -> std::io::Result<tokio::net::TcpListener> {
+    tokio::net::TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await
+}
+
+/// Serves until the future is dropped.
+pub async fn serve(
+    listener: tokio::net::TcpListener,
+    address: Address,
+    studio: Arc<Studio>,
+) -> std::io::Result<()> {
+    let reception = Arc::new(Reception { studio, address, pages: AtomicUsize::new(0) });
+    let routes = Router::new()
+        .route("/{token}/", get(front))
+        .route("/{token}/{file}", get(file))
+        .route(&format!("/{{token}}/engine/v{VERSION}"), get(engine))
+        .layer(middleware::from_fn_with_state(reception.clone(), guard))
+        .with_state(reception);
+    axum::serve(listener, routes).await
+}
+
+/// Lets in what comes from here with the right token.
+async fn guard(State(reception): State<Arc<Reception>>, request: Request, next: Next) -> Response {
+    if !welcome(request.headers(), request.uri().path(), &reception.address) {
+        reception.studio.refused.visitors.fetch_add(1, Ordering::Relaxed);
+        return StatusCode::FORBIDDEN.into_response();
+    }
+    let mut response = next.run(request).await;
+    let policy = format!(
+        "default-src 'self'; img-src 'self' data: blob:; connect-src 'self' ws://127.0.0.1:{0} ws://localhost:{0}; \
+         frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+        reception.address.port
+    );
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CACHE_CONTROL, "no-store"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CONTENT_SECURITY_POLICY, &policy),
+    ] {
+        if let Ok(value) = value.parse() {
+            headers.insert(name, value);
+        }
+    }
+    response
+}
+
+/// Whether a request comes from here and knows the token.
+fn welcome(headers: &HeaderMap, path: &str, address: &Address) -> bool {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    let host = text(header::HOST).is_some_and(|host| address.names(host));
+    let from_here = |origin: &str| origin.strip_prefix("http://").is_some_and(|host| address.names(host));
+    let origin = text(header::ORIGIN).is_none_or(from_here);
+    let given = path.split('/').nth(1).unwrap_or_default();
+    host && origin && equal(given.as_bytes(), address.token.as_bytes())
+}
+
+/// In a time that does not tell how much of it was right.
+fn equal(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).fold(0, |sum, (x, y)| sum | (x ^ y)) == 0
+}
+
+async fn front() -> Response {
+    bundled("")
+}
+
+async fn file(Path((_, name)): Path<(String, String)>) -> Response {
+    bundled(&name)
+}
+
+fn bundled(name: &str) -> Response {
+    match page::FILES.iter().find(|file| file.name == name) {
+        Some(file) => ([(header::CONTENT_TYPE, file.kind)], Body::from(file.bytes)).into_response(),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+async fn engine(
+    State(reception): State<Arc<Reception>>,
+    headers: HeaderMap,
+    upgrade: WebSocketUpgrade,
+) -> Response {
+    // A browser always says where a socket is opened from.
+    if !headers.contains_key(header::ORIGIN) {
+        reception.studio.refused.visitors.fetch_add(1, Ordering::Relaxed);
+        return StatusCode::FORBIDDEN.into_response();
+    }
+    if reception.pages.fetch_add(1, Ordering::SeqCst) >= MOST_PAGES {
+        reception.pages.fetch_sub(1, Ordering::SeqCst);
+        return StatusCode::SERVICE_UNAVAILABLE.into_response();
+    }
+    let upgrade = upgrade.max_message_size(LARGEST_FRAME).max_frame_size(LARGEST_FRAME);
+    upgrade.on_upgrade(async move |socket| {
+        attend(reception.studio.clone(), socket).await;
+        reception.pages.fetch_sub(1, Ordering::SeqCst);
+    })
+}
+
+/// One page: its engine in a thread, what the engine says to the socket, what the page says to the engine.
+async fn attend(studio: Arc<Studio>, socket: WebSocket) {
+    let mailbox = Arc::new(Mailbox::default());
+    let bell: Arc<dyn Bell> = mailbox.clone();
+    studio.subscribe(&bell);
+    let (sender, mut receiver) = mpsc::channel::<Bytes>(8);
+    let (of_engine, its_mail) = (studio.clone(), mailbox.clone());
+    let thread = std::thread::Builder::new().name("engine".to_owned()).spawn(move || {
+        Engine::new(&of_engine, its_mail, move |bytes| sender.blocking_send(bytes).is_ok()).run();
+    });
+    let (mut to_page, mut from_page) = socket.split();
+    let sending = async {
+        while let Some(bytes) = receiver.recv().await {
+            if to_page.send(Message::Binary(bytes)).await.is_err() {
+                break;
+            }
+        }
+    };
+    let receiving = async {
+        while let Some(Ok(message)) = from_page.next().await {
+            let request = match message {
+                Message::Text(text) => message::decode(text.as_str()),
+                Message::Binary(_) => Err("the engine reads texts".to_owned()),
+                Message::Ping(_) | Message::Pong(_) => continue,
+                Message::Close(_) => break,
+            };
+            if !request.is_ok_and(|request| mailbox.post(request)) {
+                studio.refused.messages.fetch_add(1, Ordering::Relaxed);
+                mailbox.ring();
+            }
+        }
+    };
+    // Whichever ends first ends the page.
+    tokio::select! { () = sending => {}, () = receiving => {} }
+    mailbox.close();
+    receiver.close();
+    drop(receiver);
+    if let Ok(thread) = thread {
+        // The engine ends after the frame it is at.
+        let _ = tokio::task::spawn_blocking(move || thread.join()).await;
+    }
+}

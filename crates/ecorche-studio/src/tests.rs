@@ -1,0 +1,252 @@
+//! The server as a stranger and as a page meet it.
+
+use crate::message::VERSION;
+use crate::server::{self, Address};
+use crate::start_binding;
+use crate::studio::Studio;
+use futures_util::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+
+type Socket = tokio_tungstenite::WebSocketStream<tokio::net::TcpStream>;
+
+/// Serves the cylinder while `visit` runs.
+fn with_server<F: Future>(visit: impl FnOnce(Address, Arc<Studio>) -> F) -> F::Output {
+    let character = Arc::new(ecorche::samples::build("cylinder").unwrap());
+    let studio = Studio::open(character, None, None).unwrap();
+    start_binding(&studio);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let result = runtime.block_on(async {
+        let listener = server::listen(0).await.unwrap();
+        assert!(listener.local_addr().unwrap().ip().is_loopback());
+        let address =
+            Address { port: listener.local_addr().unwrap().port(), token: server::token().unwrap() };
+        let serving = tokio::spawn(server::serve(listener, address.clone(), studio.clone()));
+        let result = visit(address, studio.clone()).await;
+        serving.abort();
+        result
+    });
+    studio.bodies.close();
+    result
+}
+
+async fn connect(address: &Address) -> Socket {
+    let url = format!("ws://127.0.0.1:{}/{}/engine/v{VERSION}", address.port, address.token);
+    let mut request = url.into_client_request().unwrap();
+    let origin = format!("http://127.0.0.1:{}", address.port);
+    request.headers_mut().insert("Origin", origin.parse().unwrap());
+    let stream = tokio::net::TcpStream::connect(("127.0.0.1", address.port)).await.unwrap();
+    tokio_tungstenite::client_async(request, stream).await.unwrap().0
+}
+
+/// Kind, head and arrays (as bytes) of the next message.
+async fn receive(socket: &mut Socket) -> (u16, Value, Vec<Vec<u8>>) {
+    loop {
+        let message = socket.next().await.unwrap().unwrap();
+        let Message::Binary(bytes) = message else { continue };
+        assert_eq!(&bytes[..4], b"ECRC");
+        let short = |at: usize| u16::from_le_bytes(bytes[at..at + 2].try_into().unwrap());
+        let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+        assert_eq!(short(4), VERSION);
+        let (head, count) = (word(8), word(12));
+        let mut at = 16 + 8 * count;
+        let value = serde_json::from_slice(&bytes[at..at + head]).unwrap();
+        at += head.next_multiple_of(4);
+        let mut arrays = Vec::new();
+        for k in 0..count {
+            let length = word(20 + 8 * k);
+            arrays.push(bytes[at..at + length].to_vec());
+            at += length.next_multiple_of(4);
+        }
+        assert_eq!(at, bytes.len());
+        return (short(6), value, arrays);
+    }
+}
+
+/// The next message of a kind that satisfies `wanted`; frames on the way are acknowledged.
+async fn until(socket: &mut Socket, kind: u16, wanted: impl Fn(&Value) -> bool) -> (Value, Vec<Vec<u8>>) {
+    loop {
+        let (found, head, arrays) = receive(socket).await;
+        if found == 3 {
+            say(socket, json!({ "drawn": { "frame": head["frame"] } })).await;
+        }
+        if found == kind && wanted(&head) {
+            return (head, arrays);
+        }
+    }
+}
+
+async fn say(socket: &mut Socket, request: Value) {
+    socket.send(Message::text(request.to_string())).await.unwrap();
+}
+
+fn view(look: &str, at: f64) -> Value {
+    json!({ "view": {
+        "id": 1, "clip": "bend", "playing": false, "at": at, "speed": 1.0, "repeat": true, "pose": [],
+        "looks": [look], "quantity": null,
+        "inside": { "flesh": false, "samples": null, "surface": null, "slice": null },
+    } })
+}
+
+fn shows(look: &'static str, at: f64) -> impl Fn(&Value) -> bool {
+    move |head| head["looks"][0]["shown"] == look && head["looks"][0]["binding"] == false && head["at"] == at
+}
+
+async fn status(port: u16, request: &str) -> u16 {
+    let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = vec![0; 64];
+    let length = stream.read(&mut answer).await.unwrap();
+    let text = String::from_utf8_lossy(&answer[..length]).into_owned();
+    text.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn strangers_are_turned_away_and_counted() {
+    with_server(async |address, studio| {
+        let Address { port, token } = &address;
+        let get =
+            |path: &str, host: &str, more: &str| format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{more}\r\n");
+        let here = format!("127.0.0.1:{port}");
+        let front = format!("/{token}/");
+        assert_eq!(status(*port, &get(&front, &here, "")).await, 200);
+        assert_eq!(status(*port, &get(&format!("/{token}/passwd"), &here, "")).await, 404);
+        assert_eq!(status(*port, &get(&format!("/{token}/..%2f..%2fetc%2fpasswd"), &here, "")).await, 404);
+        let upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+                       Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+        let engine = format!("/{token}/engine/v{VERSION}");
+        let foreign = format!("{upgrade}Origin: http://example.org\r\n");
+        let strangers = [
+            get("/", &here, ""),
+            get("/0123456789abcdef0123456789abcdef/", &here, ""),
+            get(&front, "example.org", ""),
+            get(&front, &here, "Origin: http://example.org\r\n"),
+            get(&engine, &here, &foreign),
+            get(&engine, &here, upgrade),
+        ];
+        for (k, stranger) in strangers.iter().enumerate() {
+            assert_eq!(status(*port, stranger).await, 403, "{stranger}");
+            assert_eq!(studio.refused.visitors.load(std::sync::atomic::Ordering::Relaxed), k as u64 + 1);
+        }
+    });
+}
+
+#[test]
+fn a_page_sees_the_frame_it_scrubs_to_and_undo_brings_the_same_bits_back() {
+    with_server(async |address, _| {
+        let character = ecorche::samples::build("cylinder").unwrap();
+        let clip = character.clip("bend").unwrap();
+        let fps = clip.fps.unwrap_or(30.0);
+        // A deep bend, where the gap is seen.
+        let middle = clip.frame_count(fps) / 2;
+        let at = middle as f64;
+        let mut socket = connect(&address).await;
+        let (kind, head, _) = receive(&mut socket).await;
+        assert_eq!((kind, &head["name"]), (1, &json!("cylinder")));
+        say(&mut socket, view("implicit", at)).await;
+        let (_, before) = until(&mut socket, 3, shows("implicit", at)).await;
+
+        let body =
+            ecorche::deform::Body::bind(Arc::new(character.clone()), ecorche::deform::Method::Implicit, None);
+        let mut pose = ecorche::character::Pose::rest(&character);
+        clip.sample(clip.frame_time(middle, fps), &mut pose);
+        let frame = body.deform(&pose, 0.0, &mut Default::default());
+        let mut expected = Vec::new();
+        crate::drawn::Drawn::new(&character).positions(&frame, &mut expected);
+        assert_eq!(before[2], bytemuck::cast_slice::<f32, u8>(&expected));
+
+        let edit = json!({ "set": { "target": "skin", "field": "gap", "value": 0.4 } });
+        say(&mut socket, json!({ "edit": { "edits": [edit], "drag": 1 } })).await;
+        let (document, _) = until(&mut socket, 2, |head| head["undo"] == 1).await;
+        assert_eq!(document["unsaved"], true);
+        let revised = |head: &Value| shows("implicit", at)(head) && head["revision"] == document["revision"];
+        let (_, changed) = until(&mut socket, 3, revised).await;
+        assert_ne!(before[2], changed[2], "the gap is seen");
+        say(&mut socket, json!("undo")).await;
+        let (document, _) = until(&mut socket, 2, |head| head["undo"] == 0).await;
+        let revised = |head: &Value| shows("implicit", at)(head) && head["revision"] == document["revision"];
+        let (_, after) = until(&mut socket, 3, revised).await;
+        assert_eq!(before[2], after[2]);
+    });
+}
+
+#[test]
+fn hostile_messages_are_counted_and_change_nothing() {
+    with_server(async |address, studio| {
+        let mut socket = connect(&address).await;
+        say(&mut socket, view("dqs", 3.0)).await;
+        let (_, before) = until(&mut socket, 3, shows("dqs", 3.0)).await;
+        let text = studio.document().text().to_owned();
+        let mut wrong = view("dqs", 3.0);
+        wrong["view"]["pose"] = json!([[9999, [0.0, 0.0, 0.0, 1.0]]]);
+        let mut unknown = view("dqs", 3.0);
+        unknown["view"]["run"] = json!("rm -rf /");
+        let hostile = [
+            "{".repeat(5000),
+            "\"quit\"".to_owned(),
+            "x".repeat(crate::message::LARGEST_TEXT + 1),
+            wrong.to_string(),
+            unknown.to_string(),
+            view("dqs", 3.0).to_string().replace("1.0", "1e999"),
+        ];
+        let count = || studio.refused.messages.load(std::sync::atomic::Ordering::Relaxed);
+        for (k, message) in hostile.iter().enumerate() {
+            socket.send(Message::text(message.clone())).await.unwrap();
+            while count() < k as u64 + 1 {
+                tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+            }
+        }
+        socket.send(Message::binary(vec![0u8; 64])).await.unwrap();
+        say(&mut socket, view("lbs", 4.0)).await;
+        until(&mut socket, 3, shows("lbs", 4.0)).await;
+        say(&mut socket, view("dqs", 3.0)).await;
+        let (head, after) = until(&mut socket, 3, shows("dqs", 3.0)).await;
+        assert_eq!(before[2], after[2]);
+        assert_eq!(head["refused"], 7);
+        assert_eq!(studio.document().text(), text);
+    });
+}
+
+#[test]
+fn two_pages_look_at_different_things_and_share_one_document() {
+    with_server(async |address, _| {
+        let (mut one, mut two) = (connect(&address).await, connect(&address).await);
+        say(&mut one, view("dqs", 2.0)).await;
+        say(&mut two, view("lbs", 8.0)).await;
+        let (_, first) = until(&mut one, 3, shows("dqs", 2.0)).await;
+        until(&mut two, 3, shows("lbs", 8.0)).await;
+        let edit = json!({ "set": { "target": "skin", "field": "gap", "value": 0.1 } });
+        say(&mut two, json!({ "edit": { "edits": [edit] } })).await;
+        let (head, _) = until(&mut one, 2, |head| head["undo"] == 1).await;
+        assert!(head["text"].as_str().unwrap().contains("gap = 0.1"));
+        let (_, again) = until(&mut one, 3, shows("dqs", 2.0)).await;
+        assert_eq!(first[2], again[2]);
+        drop(two);
+        say(&mut one, view("dqs", 5.0)).await;
+        until(&mut one, 3, shows("dqs", 5.0)).await;
+    });
+}
+
+#[test]
+fn a_page_that_draws_nothing_is_sent_no_more_than_two_frames() {
+    with_server(async |address, _| {
+        let mut socket = connect(&address).await;
+        let mut playing = view("dqs", 0.0);
+        playing["view"]["playing"] = json!(true);
+        say(&mut socket, playing).await;
+        let mut frames = 0;
+        let patience = std::time::Duration::from_millis(400);
+        while let Ok((kind, head, _)) = tokio::time::timeout(patience, receive(&mut socket)).await {
+            if kind == 3 {
+                frames += 1;
+                assert_eq!(head["frame"], frames);
+            }
+        }
+        assert_eq!(frames, 2);
+        say(&mut socket, json!({ "drawn": { "frame": 2 } })).await;
+        until(&mut socket, 3, |head| head["frame"].as_u64() > Some(4)).await;
+    });
+}

@@ -1,0 +1,37 @@
+/** The studio's page: one model, a viewport, and panels around it. */
+
+import "./style.css";
+import { Model } from "./model.ts";
+import { bake, help, load, save, saveAs } from "./panel/dialogs.ts";
+import { h } from "./panel/dom.ts";
+import { inspector } from "./panel/inspector.ts";
+import { outliner } from "./panel/outliner.ts";
+import { readout } from "./panel/readout.ts";
+import { timeline } from "./panel/timeline.ts";
+import { toasts } from "./panel/toasts.ts";
+import { toolbar } from "./panel/toolbar.ts";
+import { shortcuts } from "./shortcuts.ts";
+import { Viewport } from "./stage/viewport.ts";
+
+const model = new Model();
+const view = h("main", { class: "view" });
+const viewport = new Viewport(view, model);
+const actions = {
+  save: () => { save(model); },
+  saveAs: () => { saveAs(model); },
+  load: () => { load(model); },
+  bake: () => { bake(model); },
+  help,
+};
+view.append(readout(model, viewport), toasts(model));
+document.body.append(toolbar(model, actions), outliner(model, viewport), view, inspector(model, viewport), timeline(model));
+shortcuts(model, viewport);
+model.on("character", (character) => { document.title = `${character.name} – Écorché studio`; });
+
+declare global {
+  interface Window {
+    /** For tests and the curious. */
+    ecorche: { model: Model; viewport: Viewport };
+  }
+}
+window.ecorche = { model, viewport };

@@ -1,0 +1,348 @@
+/** Everything the page knows and wants; whoever shows a part of it listens for its changes. */
+
+import type {
+  BakeProgress,
+  Character,
+  Document,
+  Edit,
+  Fat,
+  Frame,
+  Graph,
+  Inside,
+  Look,
+  Message,
+  Muscle,
+  Notice,
+  Side,
+  View,
+} from "./messages.ts";
+import { Wire } from "./wire.ts";
+
+export type Selection =
+  | { kind: "none" }
+  | { kind: "joint"; joint: number }
+  | { kind: "muscle" | "fat"; name: string; side: Side };
+
+export type Compare = "single" | "side" | "wipe";
+export type Paint = "activation" | "tension" | "length";
+export type Rotation = [number, number, number, number];
+
+/** What is shown and how; the page's own affair, except for what the view is made of. */
+export interface Display {
+  looks: [Look, Look];
+  compare: Compare;
+  quantity: string | null;
+  opacity: number;
+  wireframe: boolean;
+  cut: { axis: "x" | "y" | "z"; at: number } | null;
+  skeleton: boolean;
+  flesh: boolean;
+  paint: Paint;
+  samples: boolean;
+  surface: { whole: boolean; level: number } | null;
+  slice: { axis: "x" | "y" | "z"; at: number; whole: boolean } | null;
+}
+
+export interface Events {
+  character: Character;
+  document: Document;
+  frame: Frame;
+  inside: Inside | null;
+  graph: Graph;
+  notice: Notice;
+  bake: BakeProgress;
+  display: Display;
+  selection: Selection;
+  transport: Transport;
+  connection: boolean;
+  pose: ReadonlyMap<number, Rotation>;
+}
+
+export interface Transport {
+  clip: string | null;
+  playing: boolean;
+  speed: number;
+  repeat: boolean;
+}
+
+type Step = { kind: "document" } | { kind: "pose"; before: Map<number, Rotation>; after: Map<number, Rotation> };
+
+export class Model {
+  character: Character | null = null;
+  document: Document | null = null;
+  frame: Frame | null = null;
+  connected = false;
+  selection: Selection = { kind: "none" };
+  transport: Transport = { clip: null, playing: true, speed: 1, repeat: true };
+  display: Display = {
+    looks: ["implicit", "lbs"],
+    compare: "single",
+    quantity: null,
+    opacity: 1,
+    wireframe: false,
+    cut: null,
+    skeleton: false,
+    flesh: false,
+    paint: "activation",
+    samples: false,
+    surface: null,
+    slice: null,
+  };
+  /** Joints turned by hand. */
+  pose = new Map<number, Rotation>();
+  /** Milliseconds of the last frame: from the engine to this page, reading it, handing it over, drawing it. */
+  readonly timing = { transfer: 0, decoding: 0, taking: 0, drawing: 0 };
+
+  /** The newest view asked for; frames tell which one they show. */
+  viewId = 0;
+  readonly wire: Wire;
+  private readonly listeners = new Map<keyof Events, Set<(value: never) => void>>();
+  private seek: number | null = null;
+  private asked = false;
+  private drags = 0;
+  private done: Step[] = [];
+  private undone: Step[] = [];
+  private unsavedText: string | null = null;
+
+  constructor() {
+    this.wire = new Wire({
+      opened: () => {
+        this.connected = true;
+        this.emit("connection", true);
+        // Where it was before the connection broke.
+        this.seek = this.frame?.at ?? 0;
+        this.ask();
+      },
+      closed: () => {
+        this.connected = false;
+        this.emit("connection", false);
+      },
+      received: (message, decoding) => {
+        this.receive(message, decoding);
+      },
+      failed: (text) => {
+        this.emit("notice", { level: "error", text });
+      },
+    });
+  }
+
+  on<K extends keyof Events>(event: K, listener: (value: Events[K]) => void): void {
+    const known = this.listeners.get(event) ?? new Set();
+    known.add(listener);
+    this.listeners.set(event, known);
+  }
+
+  emit<K extends keyof Events>(event: K, value: Events[K]): void {
+    for (const listener of this.listeners.get(event) ?? []) (listener as (value: Events[K]) => void)(value);
+  }
+
+  private receive(message: Message, decoding: number): void {
+    switch (message.kind) {
+      case "character": {
+        const first = this.character === null;
+        this.character = message.character;
+        const clips = message.character.clips;
+        if (first) this.transport.clip = clips[0]?.name ?? null;
+        if (first && clips.length === 0) this.transport.playing = false;
+        this.emit("character", message.character);
+        if (first) this.emit("transport", this.transport);
+        this.ask();
+        break;
+      }
+      case "document": {
+        const lost = this.unsavedText;
+        const restarted = this.document !== null && message.document.revision < this.document.revision;
+        this.document = message.document;
+        this.unsavedText = message.document.unsaved ? message.document.text : null;
+        this.emit("document", message.document);
+        // An engine that was started anew does not know what was edited; the page does.
+        if (restarted && lost !== null && lost !== message.document.text) {
+          this.wire.send({ restore: { text: lost } });
+          this.emit("notice", { level: "hint", text: "The engine was restarted; unsaved changes were restored." });
+        }
+        break;
+      }
+      case "frame":
+        this.frame = message.frame;
+        this.timing.decoding = decoding;
+        this.timing.transfer = performance.timeOrigin + performance.now() - decoding - message.frame.sent;
+        this.emit("frame", message.frame);
+        break;
+      case "inside":
+        this.emit("inside", message.inside);
+        break;
+      case "notice":
+        this.emit("notice", message.notice);
+        break;
+      case "bake":
+        this.emit("bake", message.bake);
+        break;
+      case "graph":
+        this.emit("graph", message.graph);
+        break;
+    }
+  }
+
+  /** The frame is on the screen. */
+  drawn(frame: number): void {
+    this.wire.send({ drawn: { frame } });
+  }
+
+  /** Tells the engine what to show, once per turn of the event loop. */
+  ask(): void {
+    if (this.asked) return;
+    this.asked = true;
+    queueMicrotask(() => {
+      this.asked = false;
+      if (this.connected && this.character !== null) this.wire.send({ view: this.view() });
+    });
+  }
+
+  private view(): View {
+    const { display, transport } = this;
+    const bone = this.selectedJointName();
+    const at = this.seek;
+    this.seek = null;
+    return {
+      id: ++this.viewId,
+      clip: transport.clip,
+      playing: transport.playing,
+      at,
+      speed: transport.speed,
+      repeat: transport.repeat,
+      pose: [...this.pose],
+      looks: display.compare === "single" ? [display.looks[0]] : [...display.looks],
+      quantity: display.quantity,
+      inside: {
+        flesh: display.flesh,
+        samples: display.samples ? { bone } : null,
+        surface: display.surface && { bone: display.surface.whole ? null : bone, level: display.surface.level },
+        slice: display.slice && {
+          axis: display.slice.axis,
+          at: display.slice.at,
+          bone: display.slice.whole ? null : bone,
+        },
+      },
+    };
+  }
+
+  show(change: Partial<Display>): void {
+    Object.assign(this.display, change);
+    const { flesh, samples, surface, slice } = this.display;
+    if (!flesh && !samples && !surface && !slice) this.emit("inside", null);
+    this.emit("display", this.display);
+    this.ask();
+  }
+
+  select(selection: Selection): void {
+    this.selection = selection;
+    this.emit("selection", selection);
+    this.ask();
+  }
+
+  selectedJointName(): string | null {
+    if (this.selection.kind !== "joint") return null;
+    return this.character?.joints[this.selection.joint]?.name ?? null;
+  }
+
+  move(change: Partial<Transport>): void {
+    if (change.clip !== undefined && change.clip !== this.transport.clip) this.seek = 0;
+    Object.assign(this.transport, change);
+    this.emit("transport", this.transport);
+    this.ask();
+  }
+
+  /** Goes to a frame and stands there. */
+  scrub(at: number): void {
+    this.seek = at;
+    this.move({ playing: false });
+  }
+
+  /** A number that marks the edits of one drag as one step. */
+  newDrag(): number {
+    return ++this.drags;
+  }
+
+  edit(edits: Edit[], drag: number | null = null): void {
+    const last = this.done.at(-1);
+    const same = drag !== null && last?.kind === "document" && this.lastDrag === drag;
+    if (!same) this.done.push({ kind: "document" });
+    this.lastDrag = drag;
+    this.undone = [];
+    this.wire.send({ edit: { edits, drag } });
+  }
+  private lastDrag: number | null = null;
+
+  /** Turns joints by hand; the end of a drag is a step of undo. */
+  turn(joint: number, rotation: Rotation): void {
+    this.pose.set(joint, rotation);
+    this.emit("pose", this.pose);
+    this.ask();
+  }
+
+  /** Remembers a change of the pose that began at `before`. */
+  posed(before: Map<number, Rotation>): void {
+    this.done.push({ kind: "pose", before, after: new Map(this.pose) });
+    this.undone = [];
+  }
+
+  resetPose(joint: number | null): void {
+    const before = new Map(this.pose);
+    if (joint === null) this.pose.clear();
+    else this.pose.delete(joint);
+    if (before.size === this.pose.size) return;
+    this.posed(before);
+    this.emit("pose", this.pose);
+    this.ask();
+  }
+
+  private takePose(pose: Map<number, Rotation>): void {
+    this.pose = new Map(pose);
+    this.emit("pose", this.pose);
+    this.ask();
+  }
+
+  undo(): void {
+    const step = this.done.pop();
+    this.lastDrag = null;
+    // Steps of another tab are not in the list of this one.
+    if (step === undefined || step.kind === "document") this.wire.send("undo");
+    else this.takePose(step.before);
+    if (step !== undefined) this.undone.push(step);
+  }
+
+  redo(): void {
+    const step = this.undone.pop();
+    if (step === undefined || step.kind === "document") this.wire.send("redo");
+    else this.takePose(step.after);
+    if (step !== undefined) this.done.push(step);
+  }
+
+  canUndo(): boolean {
+    return this.done.at(-1)?.kind === "pose" || (this.document?.undo ?? 0) > 0;
+  }
+
+  canRedo(): boolean {
+    return this.undone.at(-1)?.kind === "pose" || (this.document?.redo ?? 0) > 0;
+  }
+
+  /** The selected muscle as the file has it. */
+  muscle(): Muscle | null {
+    const { selection } = this;
+    if (selection.kind !== "muscle") return null;
+    return this.document?.muscle.find((m) => m.name === selection.name && covers(m, selection.side)) ?? null;
+  }
+
+  fat(): Fat | null {
+    const { selection } = this;
+    if (selection.kind !== "fat") return null;
+    return this.document?.fat.find((f) => f.name === selection.name && covers(f, selection.side)) ?? null;
+  }
+}
+
+const OPPOSITE: Record<Side, Side> = { left: "right", right: "left", middle: "middle" };
+
+/** Whether an entry is the one of that side, or its mirror image is. */
+function covers(entry: Muscle | Fat, side: Side): boolean {
+  return entry.side === side || (entry.mirror === true && OPPOSITE[entry.side] === side);
+}

@@ -1,0 +1,125 @@
+/** The numbers over the viewport, the legend of a quantity, and the names of compared methods. */
+
+import type { Frame, Look } from "../messages.ts";
+import type { Model } from "../model.ts";
+import type { Viewport } from "../stage/viewport.ts";
+import { h } from "./dom.ts";
+import { LOOKS } from "./toolbar.ts";
+
+/** Frames over which the rate is averaged. */
+const WINDOW = 20;
+
+const count = (n: number): string => n.toLocaleString("en-US").replaceAll(",", "\u202f");
+
+function nameOf(look: Look): string {
+  return LOOKS.find(([id]) => id === look)?.[1] ?? look;
+}
+
+export function readout(model: Model, viewport: Viewport): HTMLElement {
+  const line = (id: string): HTMLElement => h("div", { id });
+  const [engine, stream, counts, state] = [line("engine-time"), line("stream-time"), line("counts"), line("state")];
+  const labels = h("div", { class: "pane-labels" });
+  const times: number[] = [];
+
+  model.on("frame", (frame) => {
+    times.push(performance.now());
+    if (times.length > WINDOW) times.shift();
+    const span = (times.at(-1) ?? 0) - (times[0] ?? 0);
+    const rate = frame.playing && span > 0 ? (1000 * (times.length - 1)) / span : 0;
+    const milliseconds = frame.looks.map((look) => look.milliseconds.toFixed(1)).join(" + ");
+    engine.textContent = `${milliseconds} ms a frame${rate > 0 ? `  ·  ${rate.toFixed(0)} fps` : ""}`;
+    const { transfer, decoding, drawing } = model.timing;
+    stream.textContent = `${(frame.encoding + transfer + decoding).toFixed(1)} ms on the way  ·  ${drawing.toFixed(1)} ms to draw`;
+    counts.textContent = countLine(model, frame);
+    state.textContent = stateLine(frame);
+    labels.replaceChildren(...paneLabels(model, frame));
+  });
+  model.on("display", () => {
+    if (model.frame) labels.replaceChildren(...paneLabels(model, model.frame));
+  });
+  return h("div", { class: "readout" }, engine, stream, counts, state, labels, legend(model), divider(model, viewport));
+}
+
+function countLine(model: Model, frame: Frame): string {
+  const { character, document: doc } = model;
+  if (!character) return "";
+  const parts = [`${count(character.vertices)} vertices`, `${count(character.triangles)} triangles`];
+  if (doc && doc.muscle.length > 0) parts.push(`${doc.muscle.reduce((sum, m) => sum + (m.mirror === true ? 2 : 1), 0)} muscles`);
+  const contacts = frame.looks[0]?.contacts ?? 0;
+  if (contacts > 0) parts.push(`${count(contacts)} in contact`);
+  return parts.join("  ·  ");
+}
+
+function stateLine(frame: Frame): string {
+  const waiting = frame.looks.filter((look) => look.look !== look.shown);
+  if (waiting.length > 0) return `preparing ${waiting.map((look) => nameOf(look.look)).join(" and ")}…`;
+  if (frame.looks.some((look) => look.binding)) return "updating the body…";
+  const lost = frame.looks.reduce((sum, look) => sum + look.fell_back, 0);
+  return lost > 0 ? `${count(lost)} vertices fell back to plain skinning` : "";
+}
+
+function paneLabels(model: Model, frame: Frame): HTMLElement[] {
+  if (model.display.compare === "single" || frame.looks.length < 2) return [];
+  return frame.looks.map((look, k) => h("span", { class: k === 0 ? "left" : "right", text: nameOf(look.shown) }));
+}
+
+/** The line of a wipe, to be dragged. */
+function divider(model: Model, viewport: Viewport): HTMLElement {
+  const line = h("div", { class: "divider", title: "Drag to wipe" });
+  const place = (): void => {
+    const { compare } = model.display;
+    line.hidden = compare === "single";
+    line.classList.toggle("fixed", compare === "side");
+    line.style.left = `${100 * (compare === "side" ? 0.5 : viewport.wipe)}%`;
+  };
+  line.addEventListener("pointerdown", (event) => {
+    if (model.display.compare !== "wipe") return;
+    line.setPointerCapture(event.pointerId);
+  });
+  line.addEventListener("pointermove", (event) => {
+    if (!line.hasPointerCapture(event.pointerId)) return;
+    const bounds = viewport.stage.element.getBoundingClientRect();
+    viewport.wipe = Math.max(0.03, Math.min(0.97, (event.clientX - bounds.left) / bounds.width));
+    place();
+    viewport.stage.invalidate();
+  });
+  model.on("display", place);
+  place();
+  return line;
+}
+
+function legend(model: Model): HTMLElement {
+  const canvas = h("canvas", { attributes: { width: "256", height: "10" } });
+  const [low, high, name] = [h("span"), h("span"), h("span", { class: "name" })];
+  const element = h("div", { class: "legend", id: "legend" }, name, canvas, h("div", { class: "ends" }, low, high));
+  element.hidden = true;
+  let shown = "";
+  model.on("frame", ({ quantity }) => {
+    element.hidden = quantity === null;
+    if (quantity === null || model.character === null) {
+      shown = "";
+      return;
+    }
+    const key = JSON.stringify(quantity);
+    if (key === shown) return;
+    shown = key;
+    const unit = quantity.unit === "" ? "" : ` ${quantity.unit}`;
+    name.textContent = quantity.name.replaceAll("-", " ");
+    low.textContent = `${number(quantity.range[0])}${unit}`;
+    high.textContent = `${number(quantity.range[1])}${unit}`;
+    const table = model.character[quantity.map];
+    const context = canvas.getContext("2d");
+    if (!context) return;
+    const image = context.createImageData(256, 10);
+    for (let k = 0; k < 256 * 10; k++) {
+      const at = 3 * (k % 256);
+      image.data.set([table[at] ?? 0, table[at + 1] ?? 0, table[at + 2] ?? 0, 255], 4 * k);
+    }
+    context.putImageData(image, 0, 0);
+  });
+  return element;
+}
+
+function number(value: number): string {
+  return Math.abs(value) >= 100 || Number.isInteger(value) ? value.toFixed(0) : value.toPrecision(2);
+}

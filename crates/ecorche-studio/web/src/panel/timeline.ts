@@ -1,0 +1,61 @@
+/** The bar at the bottom: clips and time. */
+
+import type { Model } from "../model.ts";
+import { button, h, select } from "./dom.ts";
+
+const SPEEDS: [string, string][] = [["0.1", "0.1×"], ["0.25", "0.25×"], ["0.5", "0.5×"], ["1", "1×"], ["2", "2×"]];
+
+export function timeline(model: Model): HTMLElement {
+  const play = button("▶", "Play or pause (Space)", () => { togglePlay(model); }, "icon play");
+  play.id = "play";
+  const range = h("input", { id: "scrub", title: "Drag to a frame (← →)", attributes: { type: "range", min: "0", max: "0", step: "1", "aria-label": "Frame" } });
+  const place = h("span", { class: "place" });
+  const repeat = button("⟳", "Start again at the end (L)", () => { model.move({ repeat: !model.transport.repeat }); }, "icon");
+  const clips = h("span", { class: "clips" });
+  const speed = select(SPEEDS, "1", "Speed", (value) => { model.move({ speed: Number(value) }); });
+  let held = false;
+  range.addEventListener("pointerdown", () => { held = true; });
+  addEventListener("pointerup", () => { held = false; });
+  range.addEventListener("input", () => { model.scrub(range.valueAsNumber); });
+
+  model.on("character", ({ clips: list }) => {
+    if (list.length === 0) {
+      clips.replaceChildren(h("span", { class: "empty", text: "no clips: rest pose" }));
+      return;
+    }
+    const choices: [string, string][] = list.map((clip) => [clip.name, clip.name]);
+    const chooser = select([["", "rest pose"], ...choices], model.transport.clip ?? "", "Clip ([ and ])", (value) => {
+      model.move({ clip: value === "" ? null : value });
+    });
+    chooser.id = "clip";
+    clips.replaceChildren(chooser);
+  });
+  model.on("transport", ({ playing, repeat: again, clip }) => {
+    play.textContent = playing ? "❚❚" : "▶";
+    repeat.classList.toggle("chosen", again);
+    const chooser = clips.querySelector("select");
+    if (chooser) chooser.value = clip ?? "";
+  });
+  model.on("frame", (frame) => {
+    range.max = String(frame.last);
+    if (!held) range.value = String(Math.round(frame.at));
+    const seconds = frame.at / frame.fps;
+    place.textContent = `${String(Math.floor(frame.at + 1e-6)).padStart(3, "\u2007")} / ${frame.last}   ${seconds.toFixed(2)} s   ${Math.round(frame.fps)} fps`;
+  });
+  return h("footer", { class: "timeline" }, play, repeat, clips, speed, range, place);
+}
+
+export function togglePlay(model: Model): void {
+  const { transport, frame } = model;
+  const ended = frame !== null && frame.at >= frame.last - 1e-6;
+  if (!transport.playing && ended && !transport.repeat) model.scrub(0);
+  model.move({ playing: !transport.playing });
+}
+
+/** Goes some frames forward or back. */
+export function step(model: Model, frames: number): void {
+  const { frame } = model;
+  if (frame === null) return;
+  const at = frames > 0 ? Math.floor(frame.at + 1e-6) + frames : Math.ceil(frame.at - 1e-6) + frames;
+  model.scrub(Math.max(0, Math.min(frame.last, at)));
+}

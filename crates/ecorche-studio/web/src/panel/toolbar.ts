@@ -1,0 +1,85 @@
+/** The bar at the top: what is shown by which method, undo, files. */
+
+import type { Look } from "../messages.ts";
+import type { Compare, Model } from "../model.ts";
+import { button, h, segments, select } from "./dom.ts";
+
+export const LOOKS: [Look, string, string][] = [
+  ["lbs", "LBS", "Linear blend skinning: fast, loses volume at bends (1)"],
+  ["dqs", "DQS", "Dual quaternions: keeps volume, bulges at bends (2)"],
+  ["cor", "CoR", "Optimised centres of rotation (3)"],
+  ["implicit", "Implicit", "Skin that touches skin: fields and tracking (4)"],
+];
+
+export interface Actions {
+  save: () => void;
+  saveAs: () => void;
+  load: () => void;
+  bake: () => void;
+  help: () => void;
+}
+
+export function toolbar(model: Model, actions: Actions): HTMLElement {
+  const name = h("span", { class: "file", text: "…" });
+  const undo = button("↶", "Undo (Ctrl+Z)", () => { model.undo(); }, "icon");
+  const redo = button("↷", "Redo (Ctrl+Shift+Z)", () => { model.redo(); }, "icon");
+  undo.id = "undo";
+  redo.id = "redo";
+  const save = button("Save", "Save the anatomy file (Ctrl+S)", actions.save);
+  save.id = "save";
+  const methods = h("div", { class: "methods" });
+
+  const draw = (): void => {
+    const { looks, compare } = model.display;
+    const choose = (slot: 0 | 1) => (look: Look): void => {
+      const next: [Look, Look] = [...looks];
+      next[slot] = look;
+      model.show({ looks: next });
+    };
+    const modes: [Compare, string, string][] = [
+      ["single", "One", "One method"],
+      ["side", "Side by side", "Two methods side by side (C)"],
+      ["wipe", "Wipe", "Two methods under a dividing line that can be dragged (C)"],
+    ];
+    const second = select(LOOKS.map(([id, label]) => [id, label]), looks[1], "The method to compare with", (value) => {
+      choose(1)(value as Look);
+    });
+    second.id = "second-look";
+    methods.replaceChildren(
+      segments(LOOKS, looks[0], choose(0)),
+      segments(modes, compare, (mode) => { model.show({ compare: mode }); }),
+      ...(compare === "single" ? [] : [h("span", { class: "versus", text: "against" }), second]),
+    );
+    methods.firstElementChild?.setAttribute("id", "look");
+    methods.children[1]?.setAttribute("id", "compare");
+  };
+  const drawFile = (): void => {
+    undo.disabled = !model.canUndo();
+    redo.disabled = !model.canRedo();
+    const { document: doc, character } = model;
+    if (!character) return;
+    name.textContent = `${character.name}${doc?.unsaved === true ? " •" : ""}`;
+    name.title = doc?.path ?? "The anatomy has no file yet";
+    save.disabled = doc !== null && !doc.unsaved && doc.path !== null;
+  };
+  model.on("display", draw);
+  for (const event of ["document", "character", "pose"] as const) model.on(event, drawFile);
+  draw();
+  drawFile();
+  return h(
+    "header",
+    { class: "toolbar" },
+    h("span", { class: "brand", text: "écorché" }),
+    name,
+    methods,
+    h("span", { class: "space" }),
+    undo,
+    redo,
+    h("span", { class: "gap" }),
+    button("Open…", "Open an anatomy file in place of this one", actions.load),
+    save,
+    button("Save as…", "Save the anatomy under another name", actions.saveAs),
+    button("Bake…", "Write the deformed animation to a cache (B)", actions.bake, "primary"),
+    button("?", "Keyboard shortcuts (?)", actions.help, "icon"),
+  );
+}

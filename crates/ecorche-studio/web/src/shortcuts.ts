@@ -1,0 +1,148 @@
+/** Keys. */
+
+import type { Model } from "./model.ts";
+import { newMuscle } from "./panel/create.ts";
+import { bake, help, save } from "./panel/dialogs.ts";
+import { sampleEdit } from "./panel/samples.ts";
+import { step, togglePlay } from "./panel/timeline.ts";
+import { LOOKS } from "./panel/toolbar.ts";
+import type { Viewport } from "./stage/viewport.ts";
+
+export const SHORTCUTS: [string, string][] = [
+  ["Space", "play or pause"],
+  ["← →", "a frame back, a frame on"],
+  ["Home End", "first and last frame"],
+  ["[ ]", "clip before, clip after"],
+  ["1 2 3 4", "method"],
+  ["C", "compare: one, side by side, wipe"],
+  ["J", "joints"],
+  ["M", "muscles and fat"],
+  ["T", "solid or transparent skin"],
+  ["H", "samples of the fields"],
+  ["I", "iso-surface"],
+  ["P", "slice"],
+  ["X", "cut"],
+  ["W", "wireframe"],
+  ["F", "frame the selection"],
+  ["A", "frame everything"],
+  ["R", "reset the selected joint"],
+  ["Shift R", "reset the whole pose"],
+  ["N", "new muscle between two bones"],
+  ["Delete", "delete the selected muscle or fat"],
+  ["Ctrl D", "duplicate it"],
+  ["Ctrl Z", "undo"],
+  ["Ctrl Shift Z", "redo"],
+  ["Ctrl S", "save the anatomy"],
+  ["B", "bake"],
+  ["/", "find"],
+  ["Alt click", "follow a vertex"],
+  ["Esc", "let go"],
+  ["?", "these keys"],
+];
+
+export function shortcuts(model: Model, viewport: Viewport): void {
+  addEventListener("keydown", (event) => {
+    const typing = event.target instanceof HTMLInputElement && ["text", "search", "number"].includes(event.target.type);
+    if (event.key === "Escape") {
+      if (event.target instanceof HTMLElement) event.target.blur();
+      viewport.wantJoint = null;
+      viewport.wantPoint = null;
+      viewport.trail.follow(null);
+      if (document.querySelector("dialog") === null) model.select({ kind: "none" });
+      return;
+    }
+    if (typing || document.querySelector("dialog") !== null || event.altKey) return;
+    const done = event.ctrlKey || event.metaKey ? command(event, model) : plain(event, model, viewport);
+    if (done) event.preventDefault();
+  });
+}
+
+function command(event: KeyboardEvent, model: Model): boolean {
+  switch (event.key.toLowerCase()) {
+    case "z":
+      if (event.shiftKey) model.redo();
+      else model.undo();
+      return true;
+    case "y":
+      model.redo();
+      return true;
+    case "s":
+      save(model);
+      return true;
+    case "d":
+      duplicate(model);
+      return true;
+    default:
+      return false;
+  }
+}
+
+function plain(event: KeyboardEvent, model: Model, viewport: Viewport): boolean {
+  const { display, selection } = model;
+  const look = LOOKS[Number(event.key) - 1];
+  if (look) {
+    model.show({ looks: [look[0], display.looks[1]] });
+    return true;
+  }
+  const middle = viewport.skins?.[0].middle();
+  switch (event.key) {
+    case " ": togglePlay(model); break;
+    case "ArrowLeft": step(model, -1); break;
+    case "ArrowRight": step(model, 1); break;
+    case "Home": model.scrub(0); break;
+    case "End": model.scrub(model.frame?.last ?? 0); break;
+    case "[": nextClip(model, -1); break;
+    case "]": nextClip(model, 1); break;
+    case "l": model.move({ repeat: !model.transport.repeat }); break;
+    case "c": model.show({ compare: ({ single: "side", side: "wipe", wipe: "single" } as const)[display.compare] }); break;
+    case "j": model.show({ skeleton: !display.skeleton }); break;
+    case "m": model.show({ flesh: !display.flesh, ...(!display.flesh && display.opacity > 0.6 ? { opacity: 0.35 } : {}) }); break;
+    case "t": model.show({ opacity: display.opacity > 0.9 ? 0.35 : 1 }); break;
+    case "h": model.show({ samples: !display.samples }); break;
+    case "i": model.show({ surface: display.surface ? null : { whole: true, level: 0.5 } }); break;
+    case "p":
+      model.show({ slice: display.slice ? null : { axis: "z", at: middle?.z ?? 0, whole: true } });
+      viewport.hold(display.slice ? "slice" : "pose");
+      break;
+    case "x": model.show({ cut: display.cut ? null : { axis: "z", at: middle?.z ?? 0 } }); break;
+    case "w": model.show({ wireframe: !display.wireframe }); break;
+    case "f": viewport.frameSelection(); break;
+    case "a": viewport.frameAll(); break;
+    case "r": if (selection.kind === "joint") model.resetPose(selection.joint); break;
+    case "R": model.resetPose(null); break;
+    case "n": newMuscle(model, viewport); break;
+    case "b": bake(model); break;
+    case "/": document.querySelector<HTMLInputElement>("#search")?.focus(); break;
+    case "?": help(); break;
+    case "Delete":
+    case "Backspace": remove(model, viewport); break;
+    default: return false;
+  }
+  return true;
+}
+
+function nextClip(model: Model, by: number): void {
+  const names = model.character?.clips.map((clip) => clip.name) ?? [];
+  if (names.length === 0) return;
+  const at = names.indexOf(model.transport.clip ?? "");
+  model.move({ clip: names[(at + by + names.length) % names.length] ?? null });
+}
+
+function remove(model: Model, viewport: Viewport): void {
+  const { selection } = model;
+  if (selection.kind === "joint" && viewport.sample !== null) {
+    model.edit(sampleEdit(model, viewport, selection.joint, viewport.sample, null));
+    viewport.chooseSample(null);
+  }
+  if (selection.kind !== "muscle" && selection.kind !== "fat") return;
+  model.edit([{ remove: { entry: [selection.kind, selection.name, selection.side] } }]);
+  model.select({ kind: "none" });
+}
+
+function duplicate(model: Model): void {
+  const { selection } = model;
+  if (selection.kind !== "muscle" && selection.kind !== "fat") return;
+  const name = `${selection.name} copy`;
+  model.edit([{ duplicate: { target: { entry: [selection.kind, selection.name, selection.side] }, name } }]);
+  model.select({ ...selection, name });
+}

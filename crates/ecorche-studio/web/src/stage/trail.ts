@@ -1,0 +1,57 @@
+/** The path of a vertex through the clip: where it was in every frame that was shown. */
+
+import { BufferAttribute, BufferGeometry, Group, Line, LineBasicMaterial, Points, PointsMaterial, Vector3 } from "three";
+
+export class Trail {
+  readonly group = new Group();
+  vertex: number | null = null;
+  /** Place by tenth of a frame. */
+  private readonly places = new Map<number, Vector3>();
+  private readonly line: Line<BufferGeometry, LineBasicMaterial>;
+  private readonly dot: Points<BufferGeometry, PointsMaterial>;
+
+  constructor() {
+    const over = { depthTest: false, transparent: true };
+    this.line = new Line(new BufferGeometry(), new LineBasicMaterial({ color: 0x7fd1ff, ...over }));
+    this.dot = new Points(new BufferGeometry(), new PointsMaterial({ color: 0xffffff, size: 8, sizeAttenuation: false, ...over }));
+    for (const object of [this.line, this.dot]) {
+      object.frustumCulled = false;
+      object.renderOrder = 9;
+      this.group.add(object);
+    }
+    this.group.visible = false;
+  }
+
+  follow(vertex: number | null): void {
+    this.vertex = vertex;
+    this.forget();
+    this.group.visible = vertex !== null;
+  }
+
+  /** What was seen belongs to another clip, pose or body. */
+  forget(): void {
+    this.places.clear();
+  }
+
+  take(at: number, positions: Float32Array): void {
+    if (this.vertex === null) return;
+    const place = new Vector3().fromArray(positions, 3 * this.vertex);
+    this.places.set(Math.round(10 * at), place);
+    const path = [...this.places].sort((a, b) => a[0] - b[0]).flatMap(([, p]) => p.toArray());
+    this.put(this.line, path);
+    this.put(this.dot, place.toArray());
+  }
+
+  private put(object: Line | Points, numbers: number[]): void {
+    object.geometry.dispose();
+    const geometry = new BufferGeometry();
+    geometry.setAttribute("position", new BufferAttribute(new Float32Array(numbers), 3));
+    object.geometry = geometry;
+  }
+
+  /** Metres along the path. */
+  length(): number {
+    const path = [...this.places].sort((a, b) => a[0] - b[0]).map(([, place]) => place);
+    return path.reduce((sum, place, k) => sum + (k > 0 ? place.distanceTo(path[k - 1] ?? place) : 0), 0);
+  }
+}

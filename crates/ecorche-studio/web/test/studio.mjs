@@ -1,0 +1,433 @@
+/**
+ * The studio in a real browser. Each step is what a person would do; screenshots are left in the folder given.
+ *
+ *     node test/studio.mjs --ecorche ../../../target/release/ecorche --out ../../../target/studio-screenshots
+ *
+ * `--only WORDS` runs the steps whose names contain the words; `--minutes N` makes the step about memory play that
+ * long.
+ */
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { Engine, openBrowser, Tab } from "./engine.mjs";
+
+const { values: options } = parseArgs({
+  options: {
+    ecorche: { type: "string", default: "../../../target/release/ecorche" },
+    out: { type: "string", default: "../../../target/studio-screenshots" },
+    only: { type: "string", default: "" },
+    minutes: { type: "string", default: "0.5" },
+  },
+});
+const program = path.resolve(options.ecorche);
+const out = path.resolve(options.out);
+const SMALL = "sample:athlete?resolution=5000";
+
+const same = (a, b) => a.length === b.length && a.every((x, k) => Object.is(x, b[k]));
+
+/** Frame `number` of a PC2 cache as places of three numbers. */
+function cachedFrame(file, number) {
+  const bytes = readFileSync(file);
+  const count = bytes.readUInt32LE(16);
+  const places = [];
+  for (let v = 0; v < count; v++) {
+    const at = 32 + 12 * (number * count + v);
+    places.push([0, 4, 8].map((k) => bytes.readFloatLE(at + k)).join());
+  }
+  return places;
+}
+
+async function freePort() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Opens a character, runs the work in a tab, and sees to it that nothing is left. */
+async function visit(browser, arguments_, work) {
+  const folder = mkdtempSync(path.join(tmpdir(), "studio-"));
+  const engine = new Engine(program, folder, arguments_);
+  let tab = null;
+  try {
+    tab = await Tab.open(browser, await engine.url, out);
+    await work({ tab, engine, folder, url: await engine.url });
+    assert.deepEqual(tab.problems, [], "the page complained");
+  } catch (error) {
+    await tab?.page.screenshot({ path: `${out}/failed.png` }).catch(() => undefined);
+    throw error;
+  } finally {
+    await tab?.page.close();
+    await engine.kill().catch(() => undefined);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Drags a slider of the panel by its thumb. */
+async function dragSlider(tab, label, share) {
+  const range = tab.page.locator(`.slider[data-field="${label}"] input[type=range]`).first();
+  const box = await range.boundingBox();
+  const { value, min, max } = await range.evaluate((e) => ({ value: e.valueAsNumber, min: Number(e.min), max: Number(e.max) }));
+  const y = box.y + box.height / 2;
+  const from = box.x + 7 + ((value - min) / (max - min)) * (box.width - 14);
+  const to = box.x + 7 + share * (box.width - 14);
+  await tab.page.mouse.move(from, y);
+  await tab.page.mouse.down();
+  for (let k = 1; k <= 6; k++) {
+    await tab.page.mouse.move(from + ((to - from) * k) / 6, y);
+    await tab.page.waitForTimeout(40);
+  }
+  await tab.page.mouse.up();
+}
+
+/** Where a joint is on the screen. */
+function jointOnScreen(tab, name) {
+  return tab.run((wanted) => {
+    const { model, viewport } = globalThis.ecorche;
+    const joint = model.character.joints.findIndex((j) => j.name === wanted);
+    const seen = viewport.skeleton.place(joint).project(viewport.stage.camera);
+    const bounds = viewport.stage.element.getBoundingClientRect();
+    return { joint, x: bounds.left + 0.5 * (seen.x + 1) * bounds.width, y: bounds.top + 0.5 * (1 - seen.y) * bounds.height };
+  }, name);
+}
+
+const steps = {
+  async "the page opens and the athlete runs"(browser) {
+    await visit(browser, [], async ({ tab }) => {
+      const clips = await tab.run(() => globalThis.ecorche.model.transport);
+      assert.deepEqual([clips.clip, clips.playing], ["run", true]);
+      await tab.page.keyboard.press("2");
+      const first = await tab.run(() => globalThis.ecorche.model.frame.frame);
+      const one = await tab.picture();
+      await tab.page.waitForTimeout(1500);
+      const two = await tab.picture();
+      assert.ok(!one.equals(two), "the picture changes while playing");
+      const last = await tab.run(() => globalThis.ecorche.model.frame.frame);
+      assert.ok(last > first + 10, `frames stream: ${first} to ${last}`);
+      const counts = await tab.page.textContent("#counts");
+      assert.match(counts, /19.500 vertices/);
+      assert.match(await tab.page.textContent("#engine-time"), /ms a frame/);
+      await tab.screenshot("01-running");
+      await tab.page.keyboard.press("?");
+      await tab.screenshot("02-keys");
+    });
+  },
+
+  async "methods, comparison, scrubbing"(browser) {
+    await visit(browser, [SMALL], async ({ tab, folder }) => {
+      await tab.stand("lbs", 7);
+      const [linear, linearPicture] = [await tab.positions(), await tab.picture()];
+      await tab.page.click('#look [data-value="implicit"]');
+      await tab.settled("implicit");
+      const [implicit, implicitPicture] = [await tab.positions(), await tab.picture()];
+      assert.ok(!same(linear, implicit) && !linearPicture.equals(implicitPicture), "the method is seen");
+      await tab.page.keyboard.press("c");
+      await tab.page.waitForFunction(() => globalThis.ecorche.model.frame.skins.length === 2);
+      await tab.screenshot("03-side-by-side");
+      await tab.page.keyboard.press("c");
+      await tab.screenshot("04-wipe");
+      await tab.page.keyboard.press("c");
+      // The frame scrubbed to is the frame a bake has, to the bit.
+      execFileSync(program, ["bake", SMALL, "--clip", "run", "--method", "implicit", "-o", "cli.pc2", "--quiet"], { cwd: folder });
+      for (const frame of [3, 12]) {
+        await tab.page.locator("#scrub").fill(String(frame));
+        await tab.settled("implicit");
+        const places = new Set(cachedFrame(path.join(folder, "cli.pc2"), frame));
+        const positions = await tab.positions();
+        for (let v = 0; v < positions.length; v += 3) {
+          assert.ok(places.has(positions.slice(v, v + 3).join()), `vertex ${v / 3} of frame ${frame}`);
+        }
+      }
+    });
+  },
+
+  async "posing by hand"(browser) {
+    await visit(browser, [SMALL], async ({ tab }) => {
+      await tab.stand("dqs", 0);
+      const before = await tab.positions();
+      await tab.page.keyboard.press("j");
+      await tab.page.waitForTimeout(300);
+      const { x, y, joint } = await jointOnScreen(tab, "leftLowerArm");
+      await tab.page.mouse.click(x, y);
+      assert.equal(await tab.run(() => globalThis.ecorche.model.selection.joint), joint);
+      await tab.page.waitForTimeout(300);
+      // Some place of the rings around it.
+      let grip = null;
+      for (let radius = 30; radius < 110 && grip === null; radius += 2) {
+        for (const angle of [0.3, 1.2, 2.4, 3.9]) {
+          const [px, py] = [x + radius * Math.cos(angle), y + radius * Math.sin(angle)];
+          await tab.page.mouse.move(px, py);
+          if (await tab.run(() => globalThis.ecorche.viewport.gizmo.hovered)) {
+            grip = [px, py, angle];
+            break;
+          }
+        }
+      }
+      assert.ok(grip, "there is a handle to grab");
+      await tab.page.mouse.down();
+      for (let k = 1; k <= 8; k++) {
+        await tab.page.mouse.move(grip[0] - 8 * k * Math.sin(grip[2]), grip[1] + 8 * k * Math.cos(grip[2]));
+        await tab.page.waitForTimeout(30);
+      }
+      await tab.page.mouse.up();
+      await tab.settled("dqs");
+      const turned = await tab.positions();
+      assert.equal(await tab.run(() => globalThis.ecorche.model.pose.size), 1);
+      assert.ok(!same(before, turned), "the joint moves the skin");
+      await tab.screenshot("05-posed");
+      await tab.page.keyboard.press("Control+z");
+      await tab.settled("dqs");
+      assert.ok(same(before, await tab.positions()), "undo brings the same bits back");
+      await tab.page.keyboard.press("Control+Shift+z");
+      await tab.settled("dqs");
+      assert.ok(same(turned, await tab.positions()), "redo too");
+      await tab.page.keyboard.press("Shift+R");
+      await tab.settled("dqs");
+      assert.ok(same(before, await tab.positions()));
+    });
+  },
+
+  async "looking inside"(browser) {
+    await visit(browser, [SMALL], async ({ tab }) => {
+      await tab.stand("implicit", 7);
+      const plain = await tab.picture();
+      const shown = async (name, press, back) => {
+        await press();
+        await tab.settled("implicit");
+        await tab.page.waitForTimeout(900);
+        const picture = await tab.picture();
+        assert.ok(!plain.equals(picture), `${name} is seen`);
+        await tab.screenshot(name);
+        await back();
+      };
+      const key = (k) => () => tab.page.keyboard.press(k);
+      await shown("06-muscles", key("m"), key("m"));
+      await tab.run(() => globalThis.ecorche.model.show({ opacity: 0.3 }));
+      await shown("07-samples", key("h"), key("h"));
+      await shown("08-iso-surface", key("i"), key("i"));
+      await shown("09-slice", key("p"), key("p"));
+      await tab.run(() => globalThis.ecorche.model.show({ opacity: 1 }));
+      await shown("10-cut", key("x"), key("x"));
+      for (const quantity of ["stretch", "vertex-state", "beta", "gradient-angle", "iso-error"]) {
+        await tab.page.selectOption("#quantity", quantity);
+        await tab.page.waitForFunction((q) => globalThis.ecorche.model.frame.quantity?.name === q, quantity);
+        assert.ok(await tab.page.isVisible("#legend"));
+      }
+      await tab.page.selectOption("#quantity", "stretch");
+      await tab.page.waitForFunction(() => globalThis.ecorche.model.frame.quantity?.name === "stretch");
+      await tab.screenshot("11-stretch");
+      await tab.page.selectOption("#quantity", "");
+      await tab.page.fill("#search", "leftLowerArm");
+      await tab.page.click(".entry:has-text('leftLowerArm')");
+      await tab.page.waitForSelector(".curve");
+      await tab.page.keyboard.press("f");
+      await tab.screenshot("12-joint");
+    });
+  },
+
+  async "saving, loading, undo"(browser) {
+    await visit(browser, [SMALL], async ({ tab, folder }) => {
+      await tab.stand("implicit", 7);
+      const [before, text] = [await tab.positions(), await tab.run(() => globalThis.ecorche.model.document.text)];
+      await dragSlider(tab, "Gap", 0.8);
+      await tab.page.waitForFunction(() => globalThis.ecorche.model.document.undo === 1);
+      await tab.settled("implicit");
+      await tab.fixCamera();
+      const [after, picture] = [await tab.positions(), await tab.picture()];
+      assert.ok(!same(before, after), "the gap is seen");
+      await tab.page.click("#save");
+      await tab.page.fill("dialog .path", "mine.toml");
+      await tab.page.keyboard.press("Enter");
+      await tab.page.waitForFunction(() => globalThis.ecorche.model.document.unsaved === false);
+      await tab.page.click("#undo");
+      await tab.page.waitForFunction(() => globalThis.ecorche.model.document.undo === 0);
+      await tab.settled("implicit");
+      assert.ok(same(before, await tab.positions()), "undo brings the same bits back");
+      assert.equal(await tab.run(() => globalThis.ecorche.model.document.text), text);
+      await visit(browser, [SMALL, "--anatomy", path.join(folder, "mine.toml")], async ({ tab: other }) => {
+        await other.stand("implicit", 7);
+        await other.fixCamera();
+        assert.ok(same(after, await other.positions()), "what was saved loads");
+        assert.ok(picture.equals(await other.picture()), "and gives the same picture");
+      });
+    });
+  },
+
+  async "a bake from the page is the command line's"(browser) {
+    const sample = "sample:arm?resolution=2000";
+    await visit(browser, [sample], async ({ tab, folder }) => {
+      await tab.page.keyboard.press("b");
+      await tab.page.fill("#bake-path", "page.pc2");
+      await tab.page.selectOption("#bake-clip", "curl");
+      await tab.page.selectOption("#bake-method", "implicit");
+      await tab.page.click("#bake-start");
+      await tab.page.waitForFunction(() => /written/.test(document.querySelector("#bake-outcome").textContent), null, { timeout: 120_000 });
+      await tab.screenshot("13-bake");
+      execFileSync(program, ["bake", sample, "--clip", "curl", "--method", "implicit", "-o", "cli.pc2", "--quiet"], { cwd: folder });
+      assert.ok(readFileSync(path.join(folder, "page.pc2")).equals(readFileSync(path.join(folder, "cli.pc2"))));
+      assert.ok(readFileSync(path.join(folder, "page.rest.obj")).equals(readFileSync(path.join(folder, "cli.rest.obj"))));
+      // One that is cancelled leaves nothing.
+      await tab.page.fill("#bake-path", "never.pc2");
+      await tab.page.fill("#bake-fps", "5000");
+      await tab.page.click("#bake-start");
+      await tab.page.waitForFunction(() => document.querySelector("#bake-cancel").textContent === "Cancel");
+      await tab.page.click("#bake-cancel");
+      await tab.page.waitForFunction(() => /cancelled/.test(document.querySelector("#bake-outcome").textContent), null, { timeout: 60_000 });
+      assert.throws(() => readFileSync(path.join(folder, "never.pc2")));
+    });
+  },
+
+  async "an engine that is killed and started again"(browser) {
+    const address = ["--port", String(await freePort()), "--token", "0123456789abcdef0123"];
+    const sample = "sample:arm?resolution=2000";
+    await visit(browser, [sample, ...address], async ({ tab, engine, folder }) => {
+      await tab.stand("implicit", 5);
+      await dragSlider(tab, "Gap", 0.9);
+      await tab.page.waitForFunction(() => globalThis.ecorche.model.document.undo === 1);
+      await tab.settled("implicit");
+      const before = await tab.positions();
+      await engine.kill();
+      await tab.page.waitForSelector(".offline:not([hidden])");
+      await tab.screenshot("14-offline");
+      const second = new Engine(program, folder, [sample, ...address]);
+      try {
+        await second.url;
+        await tab.page.waitForFunction(() => globalThis.ecorche.model.connected, null, { timeout: 30_000 });
+        await tab.page.waitForFunction(() => globalThis.ecorche.model.document.undo === 1, null, { timeout: 30_000 });
+        await tab.settled("implicit");
+        assert.ok(same(before, await tab.positions()), "the page shows what it showed, edits included");
+      } finally {
+        await second.kill();
+      }
+    });
+  },
+
+  async "hostile messages and strangers"(browser) {
+    await visit(browser, ["sample:arm?resolution=2000"], async ({ tab, url }) => {
+      await tab.stand("dqs", 3);
+      const [before, text] = [await tab.positions(), await tab.run(() => globalThis.ecorche.model.document.text)];
+      await tab.run(() => {
+        const { wire } = globalThis.ecorche.model;
+        for (const raw of ["{", "[[[[", '"quit"', '{"save":{"path":7}}', "x".repeat(2 ** 20 + 1), '{"edit":{"edits":[{"splice":{"start":-1}}]}}']) wire.sendRaw(raw);
+        wire.sendRaw(new ArrayBuffer(512));
+      });
+      await tab.page.waitForFunction(() => globalThis.ecorche.model.frame.refused >= 7, null, { timeout: 20_000 });
+      await tab.stand("lbs", 4);
+      await tab.stand("dqs", 3);
+      assert.ok(same(before, await tab.positions()));
+      assert.equal(await tab.run(() => globalThis.ecorche.model.document.text), text);
+      // A page from elsewhere cannot open the engine.
+      const foreign = await browser.newPage();
+      await foreign.goto("data:text/html,<p>elsewhere</p>");
+      const answer = await foreign.evaluate(
+        (to) => new Promise((resolve) => {
+          const socket = new WebSocket(`${to.replace("http", "ws")}engine/v1`);
+          socket.onopen = () => resolve("open");
+          socket.onclose = () => resolve("closed");
+        }),
+        url,
+      );
+      await foreign.close();
+      assert.equal(answer, "closed");
+    });
+  },
+
+  async "two tabs"(browser) {
+    await visit(browser, ["sample:arm?resolution=2000"], async ({ tab, url }) => {
+      const other = await Tab.open(browser, url, out);
+      await tab.stand("dqs", 4);
+      await other.stand("implicit", 9);
+      const here = await tab.positions();
+      await dragSlider(other, "Gap", 0.7);
+      await tab.page.waitForFunction(() => globalThis.ecorche.model.document.undo === 1);
+      await tab.settled("dqs");
+      assert.ok(same(here, await tab.positions()), "what a tab looks at is its own");
+      await tab.page.click("#undo");
+      await other.page.waitForFunction(() => globalThis.ecorche.model.document.undo === 0);
+      assert.deepEqual(other.problems, []);
+      await other.page.close();
+      await tab.stand("dqs", 6);
+    });
+  },
+
+  async "what streaming costs"(browser) {
+    await visit(browser, ["sample:athlete?resolution=20000"], async ({ tab }) => {
+      await tab.page.addScriptTag({ content: "" }).catch(() => undefined);
+      await tab.run(() => {
+        // The time WebGL takes to receive the numbers, apart from drawing them.
+        const original = WebGL2RenderingContext.prototype.bufferSubData;
+        globalThis.uploading = 0;
+        WebGL2RenderingContext.prototype.bufferSubData = function (...list) {
+          const started = performance.now();
+          original.apply(this, list);
+          globalThis.uploading += performance.now() - started;
+        };
+        const { model } = globalThis.ecorche;
+        model.show({ looks: ["dqs", "lbs"] });
+        globalThis.costs = [];
+        model.on("frame", (frame) => {
+          const { transfer, decoding, taking } = model.timing;
+          const { encoding } = frame;
+          globalThis.costs.push({ encoding, transfer, decoding, taking, uploading: globalThis.uploading });
+          globalThis.uploading = 0;
+        });
+        model.move({ playing: true });
+      });
+      await tab.page.waitForTimeout(6000);
+      const costs = (await tab.run(() => globalThis.costs)).slice(5);
+      assert.ok(costs.length > 20, `${costs.length} frames`);
+      const middle = (key) => costs.map((c) => c[key]).sort((a, b) => a - b)[Math.floor(costs.length / 2)];
+      const parts = ["encoding", "transfer", "decoding", "taking", "uploading"].map((key) => [key, middle(key)]);
+      const total = costs.map((c) => c.encoding + c.transfer + c.decoding + c.taking + c.uploading).sort((a, b) => a - b)[Math.floor(costs.length / 2)];
+      const vertices = await tab.run(() => globalThis.ecorche.model.character.vertices);
+      const list = parts.map(([key, ms]) => `${key} ${ms.toFixed(2)}`).join(", ");
+      console.log(`   ${vertices} vertices, ${costs.length} frames, median ms: ${list}; together ${total.toFixed(2)}`);
+      assert.ok(total < 4, `streaming costs ${total.toFixed(2)} ms a frame`);
+    });
+  },
+
+  async "memory stays flat while playing"(browser) {
+    await visit(browser, [SMALL], async ({ tab, engine }) => {
+      await tab.page.keyboard.press("2");
+      await tab.page.waitForTimeout(3000);
+      const samples = [];
+      const end = Date.now() + 60_000 * Number(options.minutes);
+      do {
+        await tab.page.waitForTimeout(2000);
+        await tab.run(() => globalThis.gc());
+        samples.push({ engine: engine.memory(), page: (await tab.run(() => performance.memory.usedJSHeapSize)) / 2 ** 20 });
+      } while (Date.now() < end);
+      const third = Math.max(1, Math.floor(samples.length / 3));
+      const mean = (list, key) => list.reduce((sum, s) => sum + s[key], 0) / list.length;
+      const frames = await tab.run(() => globalThis.ecorche.model.frame.frame);
+      for (const key of ["engine", "page"]) {
+        const [first, last] = [mean(samples.slice(0, third), key), mean(samples.slice(-third), key)];
+        console.log(`   ${key}: ${first.toFixed(1)} MB in the first third, ${last.toFixed(1)} MB in the last, ${frames} frames`);
+        assert.ok(last < 1.05 * first + 4, `${key} grows`);
+      }
+    });
+  },
+};
+
+mkdirSync(out, { recursive: true });
+const browser = await openBrowser();
+let failed = 0;
+for (const [name, step] of Object.entries(steps)) {
+  if (!name.includes(options.only)) continue;
+  const started = performance.now();
+  try {
+    await step(browser);
+    console.log(`ok   ${name} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
+  } catch (error) {
+    failed++;
+    console.log(`FAIL ${name}\n     ${error.stack ?? error}`);
+  }
+}
+await browser.close();
+process.exit(failed === 0 ? 0 : 1);
