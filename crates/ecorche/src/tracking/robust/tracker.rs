@@ -26,6 +26,8 @@ const WAKING_RINGS: usize = 1;
 const WAKING_SHARE: f32 = 0.5;
 /// Activity below which a vertex sleeps.
 const ASLEEP: f32 = 0.02;
+/// In depths of the burial: how far contact may take skin from where skinning had it.
+const PARTED: f32 = 1.5;
 /// In radii: with the last frame's positions to start from, only vertices farther from their level are searched
 /// by rays.
 const LOST: f32 = 0.25;
@@ -93,6 +95,8 @@ pub struct Workspace {
     iso: Vec<f32>,
     /// How near skinning alone makes the skin cross itself, 0 to 1.
     pressed: Vec<f32>,
+    /// How far skin may have to go to be parted, metres.
+    room: Vec<f32>,
     near: Vec<u64>,
     rays: Vec<(Vec3A, u32, u32, f32)>,
     activity: Vec<f32>,
@@ -182,6 +186,7 @@ impl Tracker {
             contact,
             w.skinned.iter().map(|s| s.0),
             &mut w.pressed,
+            &mut w.room,
             &mut w.untangle,
         );
         w.lap("cross", &mut clock);
@@ -249,6 +254,7 @@ impl Tracker {
         w.rays.clear();
         w.rays.resize(model.tracked.len(), (Vec3A::ZERO, u32::MAX, 0, 0.0));
         let (positions, skinned, iso, pressed) = (&w.positions, &w.skinned, &w.iso, &w.pressed);
+        let room = &w.room;
         let search = |i: usize, near: &mut [u64]| {
             let v = model.tracked[i] as usize;
             let own = &posed.parts[model.part[v] as usize];
@@ -278,6 +284,8 @@ impl Tracker {
             if !coherent || lost {
                 let from = if lost { skinned[v].0 } else { x };
                 taken = ray::take_out(posed, v, &bearing, from, near, &mut samples);
+                let most = model.leash[v] + PARTED * room[v];
+                taken.0 = from + (taken.0 - from).clamp_length_max(most);
             }
             bearing.taken_from = taken.1;
             if taken.1 != u32::MAX {
@@ -331,7 +339,7 @@ impl Tracker {
                 activity,
                 anchor: w.positions[index],
                 leash: model.leash[index] + posed.swell(index, w.positions[index]),
-                radius: posed.parts[part].radius,
+                radius: posed.parts[part].radius.min(PARTED * w.room[index]),
                 relaxations: model.bones[part].relaxations,
                 bearing: Bearing { taken_from: w.rays[i].1, ..bearing },
             });

@@ -26,6 +26,8 @@ const RINGS: usize = 4;
 /// needs four gentle rounds, which cost no volume where strong ones cost 5 %; the hands of mh_base stay tangled
 /// without force. With 3 they did too, with 6 they took twice the rounds.
 const PATIENCE: u32 = 4;
+/// What is left of the room to part per metre along the skin.
+const ROOM_SLOPE: f32 = 0.5;
 /// In inner radii along the skin: how far from what skinning alone buries contact is looked for. Three radii opened the
 /// athlete's shoulder around a crossing in the armpit; less than 1 was not tried.
 const PRESSED: f32 = 1.0;
@@ -284,8 +286,11 @@ impl Untangler {
         contact: &mut SelfContact,
         skinned: impl Iterator<Item = Vec3A>,
         pressed: &mut Vec<f32>,
+        room: &mut Vec<f32>,
         scratch: &mut Scratch,
     ) {
+        room.clear();
+        room.resize(model.rest.len(), 0.0);
         scratch.positions.clear();
         scratch.positions.extend(skinned.map(Vec3::from));
         scratch.strength.clear();
@@ -307,17 +312,55 @@ impl Untangler {
                 group_of_vertex: &self.component_of_vertex,
             };
             let found = burial::cover(&sheet, &scratch.positions, &crossings, contact.bvh());
+            let mut buried = Vec::new();
             for (v, (cover, rest)) in found.cover.iter().zip(&self.cover_at_rest).enumerate() {
-                if cover.is_some_and(|c| c != rest.unwrap_or(0)) {
+                let change = cover.unwrap_or(0) - rest.unwrap_or(0);
+                if cover.is_some() && change != 0 {
                     scratch.raise(model, v as u32, 1.0, &mut front);
+                    buried.push((v as u32, change));
                 }
             }
+            let depths = burial::depths(&sheet, &scratch.positions, &found, contact.bvh(), &buried);
+            self.make_room(model, buried.iter().map(|b| b.0).zip(depths), &front, room);
         }
         scratch.spread(model, front, usize::MAX, PRESSED, |bone| bone.inner_radius);
         pressed.clear();
         // Full up to half the way.
         pressed.extend(scratch.strength.iter().map(|&s| smoothstep(2.0 * s)));
         scratch.strength.iter_mut().for_each(|s| *s = 0.0);
+    }
+
+    /// How far skin may have to go to be parted, metres: as deep as it or skin near it is buried, less along the skin.
+    fn make_room(
+        &self,
+        model: &Model,
+        buried: impl Iterator<Item = (u32, f32)>,
+        crossing: &[u32],
+        room: &mut [f32],
+    ) {
+        let mut queue = std::collections::VecDeque::new();
+        for &v in crossing {
+            // A triangle that crosses is buried to some part of its edges.
+            let edges = model.mean.of(v as usize);
+            let longest = edges.fold(0.0f32, |most, (k, _)| {
+                most.max(model.rest[v as usize].distance(model.rest[k as usize]))
+            });
+            room[v as usize] = room[v as usize].max(0.5 * longest);
+        }
+        for (v, depth) in buried {
+            room[v as usize] = room[v as usize].max(depth);
+        }
+        queue.extend(crossing.iter().copied());
+        while let Some(v) = queue.pop_front() {
+            for (k, _) in model.mean.of(v as usize) {
+                let length = model.rest[v as usize].distance(model.rest[k as usize]);
+                let left = room[v as usize] - ROOM_SLOPE * length;
+                if left > room[k as usize] + 1e-6 * model.size {
+                    room[k as usize] = left;
+                    queue.push_back(k);
+                }
+            }
+        }
     }
 
     /// Moves crossing triangles so that the line along which they cross grows shorter: what is swallowed finds its
