@@ -26,6 +26,9 @@ const RINGS: usize = 4;
 /// needs four gentle rounds, which cost no volume where strong ones cost 5 %; the hands of mh_base stay tangled
 /// without force. With 3 they did too, with 6 they took twice the rounds.
 const PATIENCE: u32 = 4;
+/// In inner radii: room from which on skin may be pressed at all. Without it the athlete's collar bones sink in when the
+/// arms go forward, a hand's breadth from where the armpits fold.
+const ROOMY: f32 = 0.05;
 /// What is left of the room to part per metre along the skin.
 const ROOM_SLOPE: f32 = 0.5;
 /// In inner radii along the skin: how far from what skinning alone buries contact is looked for. Three radii opened the
@@ -326,7 +329,11 @@ impl Untangler {
         scratch.spread(model, front, usize::MAX, PRESSED, |bone| bone.inner_radius);
         pressed.clear();
         // Full up to half the way.
-        pressed.extend(scratch.strength.iter().map(|&s| smoothstep(2.0 * s)));
+        let near = |(v, (&strength, &room)): (usize, (&f32, &f32))| {
+            let inner = model.bones.get(model.part[v] as usize).map_or(0.0, |bone| bone.inner_radius);
+            smoothstep(2.0 * strength) * smoothstep(room / (ROOMY * inner).max(f32::MIN_POSITIVE))
+        };
+        pressed.extend(scratch.strength.iter().zip(room.iter()).enumerate().map(near));
         scratch.strength.iter_mut().for_each(|s| *s = 0.0);
     }
 
