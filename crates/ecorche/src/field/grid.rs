@@ -22,7 +22,7 @@
 //! | 128 | 9.4e-6, 7.4e-5 | 2.7e-3, 1.6e-2 | 8.7 |
 
 use super::{Field, Sample, Support};
-use glam::{UVec3, Vec3};
+use glam::{UVec3, Vec3, Vec4, Vec4Swizzles};
 use rayon::prelude::*;
 
 /// How finely a field is tabulated.
@@ -154,19 +154,26 @@ impl Field for Grid {
         let row = self.cells.x as usize + 1;
         let slice = row * (self.cells.y as usize + 1);
         let first = cell.x as usize + row * cell.y as usize + slice * cell.z as usize;
-        let cell_size = 1.0 / self.cells_per_metre;
-        let (mut value, mut gradient) = (0.0, Vec3::ZERO);
-        for corner in 0..8usize {
-            let (i, j, k) = (corner & 1, corner >> 1 & 1, corner >> 2);
-            let [node, gx, gy, gz] = self.nodes[first + i + j * row + k * slice];
-            let slope = Vec3::new(gx, gy, gz);
-            let weight = (if i == 1 { x } else { 1.0 - x })
-                * (if j == 1 { y } else { 1.0 - y })
-                * (if k == 1 { z } else { 1.0 - z });
-            let from_node = Vec3::new(x - i as f32, y - j as f32, z - k as f32) * cell_size;
-            value += weight * (node + 0.5 * slope.dot(from_node));
-            gradient += weight * slope;
-        }
+        // Corners [x][y][z] of the cell; each holds the value and the gradient.
+        let pair = |at: usize| {
+            let nodes: &[[f32; 4]; 2] = self.nodes[at..at + 2].try_into().expect("two nodes");
+            nodes.map(Vec4::from_array)
+        };
+        let [[c000, c100], [c010, c110]] = [pair(first), pair(first + row)];
+        let [[c001, c101], [c011, c111]] = [pair(first + slice), pair(first + row + slice)];
+        let mix = |a: Vec4, b: Vec4, share: f32| a + (b - a) * share;
+        let (a00, a10, a01, a11) =
+            (mix(c000, c100, x), mix(c010, c110, x), mix(c001, c101, x), mix(c011, c111, x));
+        let (b0, b1) = (mix(a00, a10, y), mix(a01, a11, y));
+        let all = mix(b0, b1, z);
+        let gradient = all.yzw();
+        // Each corner's value is carried to the point along half its gradient: sum of weight * gradient . (point -
+        // corner), written as what all corners have in common less what the far ones do not.
+        let far_x = mix(mix(c100, c110, y), mix(c101, c111, y), z).y * x;
+        let far_y = mix(a10, a11, z).z * y;
+        let far_z = b1.w * z;
+        let carried = gradient.dot(Vec3::new(x, y, z)) - far_x - far_y - far_z;
+        let value = all.x + 0.5 * carried / self.cells_per_metre;
         Sample { value: value.clamp(0.0, 1.0), gradient }
     }
 

@@ -183,6 +183,35 @@ impl Posed<'_> {
         level
     }
 
+    /// The level function of skin far from any contact. Unmarks the parts that cannot become the strongest within
+    /// `reach` of `x`.
+    pub fn free_level(&self, v: usize, iso: f32, x: Vec3A, reach: f32, near: &mut [u64]) -> f32 {
+        let own_part = self.model.part[v];
+        let own = self.sample(own_part, x);
+        let mut found = [(own_part, own.value); MOST_OTHERS + 1];
+        let mut count = 1;
+        for k in marked(near).filter(|&k| k != own_part) {
+            if count == found.len() {
+                break;
+            }
+            found[count] = (k, self.sample(k, x).value);
+            count += 1;
+        }
+        let found = &found[..count];
+        let top = found.iter().fold(own.value, |most, f| most.max(f.1));
+        let r = self.parts[own_part as usize].radius;
+        if count <= MOST_OTHERS {
+            // How much a value can change within reach.
+            let change = |k: u32| STEEPEST * reach / self.parts[k as usize].radius;
+            for &(k, value) in &found[1..] {
+                if value + change(k) < top - change(own_part) {
+                    near[k as usize / 64] &= !(1 << (k % 64));
+                }
+            }
+        }
+        (top - iso) * SLOPE * r
+    }
+
     /// One bracketed step to the zero of the level function, which is never left farther away than it was; with the
     /// number of evaluations.
     #[inline]
@@ -213,6 +242,9 @@ impl Posed<'_> {
     }
 }
 
+/// Change of a value per radius: the falloff's 15/16 where the fit is a distance, and half as much again where it
+/// is not.
+const STEEPEST: f32 = 1.5;
 /// In radii.
 const NEAR_ENOUGH: f32 = 1e-4;
 /// Squared; the level function has slope 1 near the surface and none on the bone.

@@ -100,7 +100,7 @@ pub(super) struct Model {
     foreign: Vec<(u32, f32)>,
     /// Vertices and parts whose ray hits at rest, ascending: the part lies between the vertex and its own bone.
     pub blind: Vec<(u32, u32)>,
-    /// Vertices that can be tracked.
+    /// Vertices that can be tracked, part by part.
     pub tracked: Vec<u32>,
     /// Vertices with a part that lie outside every field.
     pub outside: usize,
@@ -155,8 +155,11 @@ impl Model {
             foreign_start.push(foreign.len() as u32);
         }
         let has_part = |v: &u32| parts.part_of_vertex[*v as usize] != FOLLOWS;
-        let (tracked, outside): (Vec<u32>, Vec<u32>) =
+        let (mut tracked, outside): (Vec<u32>, Vec<u32>) =
             (0..rest.len() as u32).filter(has_part).partition(|&v| iso[v as usize] > OUTSIDE);
+        // Neighbours in space after each other, so that a thread stays in one corner of one grid.
+        let place = spread_bits(&rest, mesh.size());
+        tracked.sort_by_key(|&v| (parts.part_of_vertex[v as usize], place[v as usize], v));
         let mut bones = bones(&parts.parts);
         let mean_edge = mean_edges(&rest, &adjacency, &tracked, &parts.part_of_vertex, bones.len());
         for (bone, &edge) in bones.iter_mut().zip(&mean_edge) {
@@ -323,6 +326,21 @@ fn weights(surface: &Surface, part: &[u32], part_of_joint: &[u32]) -> (Vec<u32>,
         start.push(all.len() as u32);
     }
     (start, all, gap)
+}
+
+/// Place of each point along a curve that fills space (Morton order), on a lattice of 1024 cells.
+fn spread_bits(points: &[Vec3A], size: f32) -> Vec<u32> {
+    let low = points.iter().fold(Vec3A::INFINITY, |low, &p| low.min(p));
+    let spread = |cell: f32| {
+        let cell = (cell.max(0.0) as u32).min(1023);
+        (0..10).fold(0, |bits, k| bits | (cell >> k & 1) << (3 * k))
+    };
+    let scale = 1023.0 / size.max(f32::MIN_POSITIVE);
+    let of = |&p: &Vec3A| {
+        let cell = (p - low) * scale;
+        spread(cell.x) | spread(cell.y) << 1 | spread(cell.z) << 2
+    };
+    points.iter().map(of).collect()
 }
 
 fn cotangent_weights(surface: &Surface, adjacency: &Adjacency) -> Stencil {

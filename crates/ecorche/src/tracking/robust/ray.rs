@@ -158,5 +158,7 @@ pub(super) fn blind(at_rest: &Posed) -> Vec<(u32, u32)> {
             hits.map(|k| (v, k)).collect()
         })
         .collect();
-    lists.into_iter().flatten().collect()
+    let mut blind: Vec<(u32, u32)> = lists.into_iter().flatten().collect();
+    blind.sort_unstable();
+    blind
 }

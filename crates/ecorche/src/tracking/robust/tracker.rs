@@ -291,7 +291,11 @@ impl Tracker {
             if taken.1 != u32::MAX {
                 reach(taken.0, 0.5 * own.radius, near);
             }
-            let off = posed.level(v, &bearing, taken.0, near).h.abs() / (OFF_LEVEL * own.radius);
+            let h = match pressed[v] > 0.0 || posed.feels_layer(model.part[v], x) {
+                true => posed.level(v, &bearing, taken.0, near).h,
+                false => posed.free_level(v, iso[v], x, model.leash[v], near),
+            };
+            let off = h.abs() / (OFF_LEVEL * own.radius);
             let hit = if taken.1 == u32::MAX { 0.0 } else { 1.0 };
             let activity = smoothstep(off).max(hit).max((foreign / FOREIGN_WEIGHT).min(1.0));
             (taken.0, taken.1, samples + 1, activity)
@@ -378,18 +382,16 @@ impl Tracker {
         let (busy, all) = (w.busy, w.awake.len());
         for round in 0..rounds {
             let some = if round == 0 { all } else { busy };
-            self.project(posed, some, w);
+            self.project(posed, some, 1, w);
             for number in 0..most {
                 self.relax(number, if number < FREE_RELAXATIONS { some } else { busy }, w);
             }
         }
         for _ in 0..LAST_ROUNDS {
-            self.project(posed, busy, w);
+            self.project(posed, busy, 1, w);
             (0..LAST_RELAXATIONS).for_each(|number| self.relax(number, busy, w));
         }
-        for round in 0..LAST_PROJECTIONS {
-            self.project(posed, if round < FREE_PROJECTIONS { all } else { busy }, w);
-        }
+        self.project(posed, all, LAST_PROJECTIONS, w);
         for _ in 0..SPREADS {
             let (positions, rest) = (&w.positions, &w.rest);
             let apart = |a: &Awake| relax::apart(&model.mean, rest, a.vertex as usize, |k| positions[k]);
@@ -400,8 +402,8 @@ impl Tracker {
         }
     }
 
-    /// One projection of the first `count` awake vertices.
-    fn project(&self, posed: &Posed, count: usize, w: &mut Workspace) {
+    /// Projects the first `count` awake vertices so many times.
+    fn project(&self, posed: &Posed, count: usize, times: u32, w: &mut Workspace) {
         let words = self.model.bones.len().div_ceil(64).max(1);
         let (awake, near, positions) = (&w.awake, &w.awake_near, &w.positions);
         let counts: Vec<u32> = w.moved[..count]
@@ -413,16 +415,20 @@ impl Tracker {
                 let vertex = &awake[i];
                 let v = vertex.vertex as usize;
                 let near = &near[i * words..(i + 1) * words];
-                let (x, found, evaluations) = posed.project(v, &vertex.bearing, positions[v], near);
-                *moved = vertex.hold(x, found.held);
-                *level = found;
-                evaluations
+                *moved = positions[v];
+                let project = |sum: u32, _: u32| {
+                    let (x, found, evaluations) = posed.project(v, &vertex.bearing, *moved, near);
+                    *moved = vertex.hold(x, found.held);
+                    *level = found;
+                    sum + evaluations
+                };
+                (0..times).fold(0, project)
             })
             .collect();
         for ((vertex, &moved), evaluations) in w.awake.iter().zip(&w.moved).zip(counts) {
             w.positions[vertex.vertex as usize] = moved;
             let report = &mut w.reports[vertex.vertex as usize];
-            report.iterations += 1;
+            report.iterations += times;
             report.evaluations += evaluations;
         }
         w.note("project");
@@ -479,9 +485,8 @@ impl Tracker {
 const LAST_ROUNDS: u32 = 2;
 const LAST_RELAXATIONS: u32 = 3;
 const LAST_PROJECTIONS: u32 = 2;
-/// Skin far from any contact takes part in so many relaxation steps of the first round, and of the last projections.
+/// Skin far from any contact takes part in so many relaxation steps of the first round.
 const FREE_RELAXATIONS: u32 = 4;
-const FREE_PROJECTIONS: u32 = 2;
 /// Steps that spread the shortest edges, after that.
 const SPREADS: u32 = 8;
 
