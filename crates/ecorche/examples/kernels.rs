@@ -23,7 +23,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         };
         // The first run makes buffers as large as they will be.
         kernel.run();
-        println!("{} ({}): {}", kernel.name, kernel.amount, counted(&mut kernel, times));
+        let sum = counted(&mut kernel, times);
+        println!("{} ({}): {sum}", kernel.name, kernel.amount);
         Ok(())
     })?;
     Ok(())
