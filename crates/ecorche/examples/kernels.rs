@@ -23,8 +23,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         };
         // The first run makes buffers as large as they will be.
         kernel.run();
-        let counted = counted(&mut kernel, times);
-        println!("{} ({}): {counted}", kernel.name, kernel.amount);
+        let sum = counted(&mut kernel, times);
+        println!("{} ({}): {sum}", kernel.name, kernel.amount);
         Ok(())
     })?;
     Ok(())

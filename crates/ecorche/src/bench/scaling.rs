@@ -55,8 +55,9 @@ pub(super) fn vertices(bench: &mut Bench) -> Result<Table, BenchError> {
     let title = format!("the athlete runs, {} threads", bench.most());
     let mut table = Table::new("vertices", title, &columns());
     let counts: &[usize] =
-        if bench.quick() { &[5000] } else { &[5000, 10_000, 20_000, 50_000, 100_000, 200_000] };
-    let scene = |&count: &usize| Scene::new("athlete", format!("athlete?resolution={count}"), "run");
+        if bench.quick() { &[2000] } else { &[5000, 10_000, 20_000, 50_000, 100_000, 200_000] };
+    let (sample, clip) = if bench.quick() { ("hand", "fist") } else { ("athlete", "run") };
+    let scene = |&count: &usize| Scene::new("athlete", format!("{sample}?resolution={count}"), clip);
     let curves = over(bench, &mut table, counts.iter().map(scene).collect(), |vertices, _| vertices)?;
     bench.caution(&mut table);
     let [x, y] = [Axis::new("vertices", ""), Axis::new("frame", "ms")].map(|axis| Axis { log: true, ..axis });
@@ -71,7 +72,7 @@ pub(super) fn bone_counts(bench: &mut Bench) -> Result<Table, BenchError> {
     let title = format!("one character with more or fewer bones, {} threads", bench.most());
     let mut table = Table::new("bones", title, &columns());
     let (base, counts): (Scene, &[usize]) =
-        if quick { (Scene::hand(true), &[6]) } else { (Scene::runner(false), &[6, 12, 23, 36, 52, 80]) };
+        if quick { (Scene::hand(true), &[11]) } else { (Scene::runner(false), &[6, 12, 23, 36, 52, 80]) };
     let scenes = counts.iter().map(|&count| base.clone().with_bones(count)).collect();
     let curves = over(bench, &mut table, scenes, |_, bones| bones)?;
     table.note("fewer bones: those with the least skin are given to their parents; more: cut in two");
@@ -86,20 +87,32 @@ pub(super) fn bone_counts(bench: &mut Bench) -> Result<Table, BenchError> {
 pub(super) fn muscle_counts(bench: &mut Bench) -> Result<Table, BenchError> {
     let mut table = Table::new(
         "muscles",
-        format!("dynamics of the runner's muscles, 30 particles each, {} threads", bench.most()),
-        &["muscles", "dynamics (ms)", "without inertia (ms)", "fields (ms)", "per muscle (us)"],
+        format!("the runner's muscles, 30 particles each, {} threads", bench.most()),
+        &[
+            "muscles",
+            "dynamics (ms)",
+            "without inertia (ms)",
+            "fields (ms)",
+            "per muscle (us)",
+            "all, coherent (ms)",
+            "all, coherent/dqs",
+        ],
     );
-    let counts: &[usize] = if bench.quick() { &[4] } else { &[5, 10, 20, 50, 75, 100] };
-    let rows = thesis::growth(bench, counts)?;
+    let (scene, counts): (Scene, &[usize]) = if bench.quick() {
+        (Scene::arm("curl", true), &[4])
+    } else {
+        (Scene::runner(false), &[5, 10, 20, 50, 75, 100])
+    };
+    let rows = thesis::growth(bench, &scene, counts)?;
     let mut curves = [Vec::new(), Vec::new()];
     for row in rows {
         curves[0].push([row[0] as f32, row[1] as f32]);
-        curves[1].push([row[0] as f32, row[2] as f32]);
+        curves[1].push([row[0] as f32, row[5] as f32]);
         table.row(row.map(Cell::from));
     }
     bench.caution(&mut table);
     let [x, y] = [Axis::new("muscles", ""), Axis::new("frame", "ms")];
-    let names = ["dynamics", "without inertia"];
+    let names = ["dynamics", "all"];
     table.plots.push(lines("Muscles of the runner", x, y, names, curves));
     Ok(table)
 }
@@ -129,7 +142,7 @@ pub(super) fn threads(bench: &mut Bench) -> Result<Table, BenchError> {
             let (lbs, dqs) = (median(Kind::Linear)?, median(Kind::DualQuaternion)?);
             let (free_first, coherent_first) = *first.get_or_insert((free, coherent));
             table.row([
-                scene.name.into(),
+                scene.title().into(),
                 threads.into(),
                 free.into(),
                 coherent.into(),
