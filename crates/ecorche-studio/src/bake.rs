@@ -5,7 +5,7 @@ use crate::message::BakeOrder;
 use ecorche::anatomy::Anatomy;
 use ecorche::bake::{BakeError, bake};
 use ecorche::character::Character;
-use ecorche::deform::{Body, Workspace};
+use ecorche::deform::Workspace;
 use ecorche::output::{Format, obj};
 use ecorche::sampling::{Plan, Sampling};
 use serde::Serialize;
@@ -77,7 +77,7 @@ impl Bake {
         &self,
         order: &BakeOrder,
         character: &Arc<Character>,
-        anatomy: &Anatomy,
+        anatomy: (&Anatomy, &Path),
         bodies: &Bodies,
         told: impl Fn(),
     ) {
@@ -102,7 +102,7 @@ impl Bake {
         &self,
         order: &BakeOrder,
         character: &Arc<Character>,
-        anatomy: &Anatomy,
+        anatomy: (&Anatomy, &Path),
         bodies: &Bodies,
         told: &impl Fn(),
     ) -> Result<Vec<String>, String> {
@@ -116,8 +116,9 @@ impl Bake {
         let plan = Plan::new(clip, &Sampling { fps: order.fps, frames: None }).map_err(|e| words(&e))?;
         self.update(|progress| progress.frames = plan.len());
         told();
-        let settings = order.method.settings(anatomy, character, false);
-        let body = Body::bind(character.clone(), settings, bodies.cache());
+        let (anatomy, folder) = anatomy;
+        let body =
+            order.method.bind(character, anatomy, folder, false, bodies.cache()).map_err(|e| words(&e))?;
         let baked = bake(&body, &plan, path, |done| {
             self.update(|progress| progress.done = done);
             told();
@@ -142,6 +143,7 @@ impl Bake {
 mod tests {
     use super::*;
     use crate::message::Look;
+    use ecorche::deform::Body;
 
     fn order(path: &Path) -> BakeOrder {
         let path = path.display().to_string();
@@ -161,7 +163,7 @@ mod tests {
         let (here, there) = (folder.path().join("a.pc2"), folder.path().join("b.pc2"));
         let job = Bake::default();
         assert!(job.begin() && !job.begin());
-        job.run(&order(&here), &character, &Anatomy::default(), &bodies, || ());
+        job.run(&order(&here), &character, (&Anatomy::default(), Path::new("")), &bodies, || ());
         let progress = job.progress();
         assert!(!progress.failed && !progress.running && progress.done == progress.frames, "{progress:?}");
         assert_eq!(progress.files.len(), 2);
@@ -178,9 +180,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let job = Bake::default();
         assert!(job.begin());
-        job.run(&order(&folder.path().join("a.pc2")), &character, &Anatomy::default(), &bodies, || {
-            job.cancel()
-        });
+        job.run(
+            &order(&folder.path().join("a.pc2")),
+            &character,
+            (&Anatomy::default(), Path::new("")),
+            &bodies,
+            || job.cancel(),
+        );
         let progress = job.progress();
         assert!(progress.failed && progress.outcome.contains("cancelled"), "{progress:?}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -194,7 +200,7 @@ mod tests {
             job.begin();
             let clip = clip.map(str::to_owned);
             let order = BakeOrder { path: path.to_owned(), clip, method: Look::Lbs, fps: None };
-            job.run(&order, &character, &Anatomy::default(), &bodies, || ());
+            job.run(&order, &character, (&Anatomy::default(), Path::new("")), &bodies, || ());
             assert!(job.progress().failed && job.progress().outcome.contains(words), "{:?}", job.progress());
         }
     }

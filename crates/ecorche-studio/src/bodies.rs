@@ -8,14 +8,30 @@ use ecorche::anatomy::Anatomy;
 use ecorche::cache::Cache;
 use ecorche::character::Character;
 use ecorche::deform::{Body, Method, Settings};
+use ecorche::muscle::BuildError;
+use ecorche::muscle::definition::BodyDef;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// A body and what it was bound from.
 #[derive(Clone, Debug)]
 struct Bound {
     anatomy: Anatomy,
-    body: Arc<Body>,
+    /// Of an anatomy before, if this one was refused; `None` if none ever was not.
+    body: Option<Arc<Body>>,
+    problem: Option<String>,
+}
+
+/// What there is for a look.
+#[derive(Clone, Debug, Default)]
+pub struct Ready {
+    /// The newest body.
+    pub body: Option<Arc<Body>>,
+    /// Whether it is up to date; one that is not is being bound.
+    pub fresh: bool,
+    /// Why the anatomy could not be bound.
+    pub problem: Option<String>,
 }
 
 #[derive(Default)]
@@ -23,6 +39,8 @@ struct Desk {
     bound: BTreeMap<Look, Bound>,
     wanted: BTreeSet<Look>,
     anatomy: Anatomy,
+    /// What the anatomy's files are relative to.
+    folder: PathBuf,
     closed: bool,
 }
 
@@ -42,6 +60,7 @@ impl Look {
             Self::Dqs => Method::DualQuaternion,
             Self::Cor => Method::CentreOfRotation,
             Self::Implicit => Method::Implicit,
+            Self::Muscles => Method::Muscles,
         }
     }
 
@@ -50,13 +69,29 @@ impl Look {
         match self {
             Self::Lbs | Self::Dqs | Self::Cor => true,
             Self::Implicit => a.skin == b.skin,
+            // Keys are looked up while playing, in the body's own copy.
+            Self::Muscles => a == b,
         }
     }
 
-    /// How a body is bound. `coherent` only makes [`Body::deform_next`] go on from the frame before.
-    pub fn settings(self, anatomy: &Anatomy, character: &Character, coherent: bool) -> Settings {
+    /// `coherent` only makes [`Body::deform_next`] go on from the frame before.
+    fn settings(self, anatomy: &Anatomy, character: &Character, coherent: bool) -> Settings {
         let settings = Settings::of_skin(&anatomy.skin, &character.skeleton);
         Settings { method: self.method(), coherent, ..settings }
+    }
+
+    /// Binds `character` with what `anatomy` says; its files are relative to `folder`.
+    pub fn bind(
+        self,
+        character: &Arc<Character>,
+        anatomy: &Anatomy,
+        folder: &Path,
+        coherent: bool,
+        cache: Option<&Cache>,
+    ) -> Result<Body, BuildError> {
+        let settings = self.settings(anatomy, character, coherent);
+        let under = if self == Self::Muscles { anatomy.in_full(character) } else { BodyDef::default() };
+        Body::bind_with(character.clone(), settings, &under, folder, cache)
     }
 }
 
@@ -72,33 +107,43 @@ impl Bodies {
     }
 
     /// The anatomy changed.
-    pub fn update(&self, anatomy: &Anatomy) {
-        self.desk().anatomy = anatomy.clone();
+    pub fn update(&self, anatomy: &Anatomy, folder: &Path) {
+        let mut desk = self.desk();
+        desk.anatomy = anatomy.clone();
+        desk.folder = folder.to_owned();
+        drop(desk);
         self.bell.notify_all();
     }
 
-    /// The newest body there is, and whether it is up to date; one that is not is bound in the background.
-    pub fn get(&self, look: Look) -> (Option<Arc<Body>>, bool) {
+    /// What there is for `look`; what is not up to date is bound in the background.
+    pub fn get(&self, look: Look) -> Ready {
         let mut desk = self.desk();
-        let fresh = desk.bound.get(&look).is_some_and(|b| look.same(&b.anatomy, &desk.anatomy));
+        let bound = desk.bound.get(&look);
+        let fresh = bound.is_some_and(|b| look.same(&b.anatomy, &desk.anatomy));
+        let (body, problem) = bound.map_or((None, None), |b| (b.body.clone(), b.problem.clone()));
         if !fresh && desk.wanted.insert(look) {
             self.bell.notify_all();
         }
-        (desk.bound.get(&look).map(|b| b.body.clone()), fresh)
+        Ready { body, fresh, problem }
     }
 
     /// Binds for as long as the studio is open; `ready` hears of every new body.
     pub fn work(&self, ready: impl Fn()) {
-        while let Some((look, anatomy)) = self.next() {
-            let settings = look.settings(&anatomy, &self.character, true);
-            let body = Arc::new(Body::bind(self.character.clone(), settings, self.cache.as_ref()));
-            self.desk().bound.insert(look, Bound { anatomy, body });
+        while let Some((look, anatomy, folder)) = self.next() {
+            let result = look.bind(&self.character, &anatomy, &folder, true, self.cache.as_ref());
+            let mut desk = self.desk();
+            let (body, problem) = match result {
+                Ok(body) => (Some(Arc::new(body)), None),
+                Err(error) => (desk.bound.get(&look).and_then(|b| b.body.clone()), Some(error.to_string())),
+            };
+            desk.bound.insert(look, Bound { anatomy, body, problem });
+            drop(desk);
             ready();
         }
     }
 
     /// What to bind next; `None` when closed.
-    fn next(&self) -> Option<(Look, Anatomy)> {
+    fn next(&self) -> Option<(Look, Anatomy, PathBuf)> {
         let mut desk = self.desk();
         loop {
             if desk.closed {
@@ -108,7 +153,7 @@ impl Bodies {
             if let Some(look) = desk.wanted.pop_first() {
                 let fresh = desk.bound.get(&look).is_some_and(|b| look.same(&b.anatomy, &desk.anatomy));
                 if !fresh {
-                    return Some((look, desk.anatomy.clone()));
+                    return Some((look, desk.anatomy.clone(), desk.folder.clone()));
                 }
                 continue;
             }
@@ -136,8 +181,8 @@ mod tests {
     fn a_body_is_bound_in_the_background_and_again_when_its_anatomy_changes() {
         let character = Arc::new(ecorche::samples::build("cylinder").unwrap());
         let bodies = Bodies::new(character, Anatomy::default(), None);
-        assert!(bodies.get(Look::Implicit).0.is_none());
-        assert!(bodies.get(Look::Dqs).0.is_none());
+        assert!(bodies.get(Look::Implicit).body.is_none());
+        assert!(bodies.get(Look::Dqs).body.is_none());
         let counted = std::sync::atomic::AtomicUsize::new(0);
         let bound = || counted.load(std::sync::atomic::Ordering::SeqCst);
         std::thread::scope(|scope| {
@@ -149,17 +194,17 @@ mod tests {
             while bound() < 2 {
                 std::thread::yield_now();
             }
-            assert!(bodies.get(Look::Implicit).1 && bodies.get(Look::Dqs).1);
+            assert!(bodies.get(Look::Implicit).fresh && bodies.get(Look::Dqs).fresh);
             let mut changed = Anatomy::default();
             changed.skin.gap = 0.1;
-            bodies.update(&changed);
-            assert!(bodies.get(Look::Dqs).1, "dual quaternions do not look at the anatomy");
-            let (old, fresh) = bodies.get(Look::Implicit);
-            assert!(old.is_some() && !fresh, "the old body serves until the new one is there");
-            while !bodies.get(Look::Implicit).1 {
+            bodies.update(&changed, Path::new(""));
+            assert!(bodies.get(Look::Dqs).fresh, "dual quaternions do not look at the anatomy");
+            let old = bodies.get(Look::Implicit);
+            assert!(old.body.is_some() && !old.fresh, "the old body serves until the new one is there");
+            while !bodies.get(Look::Implicit).fresh {
                 std::thread::yield_now();
             }
-            assert_eq!(bodies.get(Look::Implicit).0.unwrap().settings().robust.gap, 0.1);
+            assert_eq!(bodies.get(Look::Implicit).body.unwrap().settings().robust.gap, 0.1);
             bodies.close();
         });
     }

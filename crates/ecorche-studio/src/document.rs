@@ -3,10 +3,12 @@
 //! There is one for all pages of an engine: two tabs see each other's edits, in the order in which they arrived.
 
 use ecorche::anatomy::{
-    Anatomy, AnatomyFile, ControllerDef, Edit, EditError, FileError, History, init, preset,
+    Anatomy, AnatomyFile, ControllerDef, Edit, EditError, FileError, History, init,
+    preset::{self, Preset},
 };
 use ecorche::character::Character;
 use ecorche::field::operator::{Abscissa, Scale};
+use ecorche::muscle::definition::BodyDef;
 use ecorche::output::file;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -49,12 +51,17 @@ pub struct Document {
 }
 
 impl Document {
-    /// Opens `path`, or begins a new anatomy with the preset's muscles for a humanoid.
-    pub fn open(character: &Character, path: Option<&Path>) -> Result<Self, DocumentError> {
+    /// Opens `path`, or begins a new anatomy with `start`, or else with the preset's muscles for a humanoid.
+    pub fn open(
+        character: &Character,
+        path: Option<&Path>,
+        start: Option<BodyDef>,
+    ) -> Result<Self, DocumentError> {
         let file = match path {
             Some(path) => AnatomyFile::read(path)?,
             None => {
-                let text = init::write(character, &preset::place(character));
+                let own = start.map(|body| Preset { body, ..Preset::default() });
+                let text = init::write(character, &own.unwrap_or_else(|| preset::place(character)));
                 AnatomyFile::parse("the new anatomy", text)?
             }
         };
@@ -252,7 +259,7 @@ mod tests {
 
     fn document() -> (Character, Document) {
         let character = ecorche::samples::build("cylinder").unwrap();
-        let document = Document::open(&character, None).unwrap();
+        let document = Document::open(&character, None, None).unwrap();
         (character, document)
     }
 
@@ -309,7 +316,7 @@ mod tests {
         assert_eq!(document.describe()["unsaved"], true);
         document.save(Some(&path)).unwrap();
         assert_eq!(document.describe()["unsaved"], false);
-        let again = Document::open(&character, Some(&path)).unwrap();
+        let again = Document::open(&character, Some(&path), None).unwrap();
         assert_eq!(again.text(), document.text());
         document.edit(&character, &[set("gap", 0.07)], None).unwrap();
         document.load(&character, &path).unwrap();

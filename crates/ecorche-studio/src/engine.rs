@@ -13,6 +13,7 @@ use ecorche::deform::{Body, State, Workspace};
 use ecorche::field::operator::{Controller, NAMES as OPERATORS};
 use ecorche::frame::Frame;
 use ecorche::inspect::{Inspector, QUANTITIES, Quantity, QuantityError};
+use ecorche::muscle::Flesh;
 use ecorche::output::ColourMap;
 use glam::Quat;
 use serde::Serialize;
@@ -110,6 +111,8 @@ struct LookHead {
     milliseconds: f64,
     fell_back: usize,
     contacts: usize,
+    /// Why the anatomy could not be bound; the body before is shown then.
+    problem: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -143,6 +146,8 @@ struct FrameHead {
 struct Running {
     body: Arc<Body>,
     state: State,
+    /// The clip whose keys the state follows.
+    clip: Option<String>,
 }
 
 /// The engine of one page.
@@ -309,11 +314,14 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
                 if !studio.bake.begin() {
                     return self.tell("error", "a bake is running; cancel it first");
                 }
-                let anatomy = studio.document().anatomy().clone();
+                let (anatomy, folder) = {
+                    let document = studio.document();
+                    (document.anatomy().clone(), document.folder().to_owned())
+                };
                 let studio = studio.clone();
                 std::thread::spawn(move || {
                     let told = || studio.ring();
-                    studio.bake.run(&order, &studio.character, &anatomy, &studio.bodies, told);
+                    studio.bake.run(&order, &studio.character, (&anatomy, &folder), &studio.bodies, told);
                 });
                 Ok(())
             }
@@ -354,14 +362,15 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
         let mut frames = Vec::new();
         let mut quantity = None;
         let mut problem = None;
+        let mut flesh = Flesh::default();
         for (k, &look) in view.looks.iter().enumerate() {
-            let Some((shown, binding)) = self.choose(look) else { continue };
+            let Some((shown, binding, trouble)) = self.choose(look, view.clip.as_deref()) else { continue };
             let started = Instant::now();
             let running = self.running.get_mut(&shown).expect("just chosen");
             let frame = if playing {
                 running.body.deform_next(&pose, reel.time(at), &mut running.state, &mut self.workspace)
             } else {
-                running.state = State::default();
+                running.state.reset();
                 running.body.deform(&pose, reel.time(at), &mut self.workspace)
             };
             let milliseconds = started.elapsed().as_secs_f64() * 1e3;
@@ -373,7 +382,18 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             }
             let contacts = frame.report.tracking.as_ref().map_or(0, |t| t.contacts);
             let fell_back = frame.report.fell_back;
-            looks.push(LookHead { look, shown, binding, milliseconds, fell_back, contacts });
+            looks.push(LookHead {
+                look,
+                shown,
+                binding,
+                milliseconds,
+                fell_back,
+                contacts,
+                problem: trouble,
+            });
+            if k == 0 {
+                flesh = self.workspace.flesh().clone();
+            }
             frames.push(frame);
         }
         if frames.is_empty() {
@@ -436,12 +456,18 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
         let inside = &view.inside;
         if inside.flesh || inside.samples.is_some() || inside.surface.is_some() || inside.slice.is_some() {
             let fields = inside.samples.is_some() || inside.surface.is_some() || inside.slice.is_some();
-            let body = fields.then(|| studio.bodies.get(Look::Implicit).0).flatten();
+            let look = if view.looks.contains(&Look::Muscles) { Look::Muscles } else { Look::Implicit };
+            let body = fields.then(|| studio.bodies.get(look).body).flatten();
+            let first = view.looks.first().and_then(|look| self.running.get(look));
+            let musculature = first.and_then(|running| running.body.musculature());
             let moment = Moment {
                 frame: self.frame,
                 pose: &pose,
                 shown: &frames[0],
                 body: body.as_deref(),
+                flesh: musculature
+                    .filter(|_| !flesh.muscles.is_empty() || !flesh.fat.is_empty())
+                    .map(|m| (m, &flesh)),
                 hurried: playing,
             };
             return (self.send)(self.interior.draw(studio, inside, &moment));
@@ -457,23 +483,28 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
         inspector.inspect(frame, pose, self.workspace.quantities())
     }
 
-    /// The look to show for the one asked for, ready to run, and whether a newer body is being bound. While nothing is
-    /// bound for it, dual quaternions stand in.
-    fn choose(&mut self, look: Look) -> Option<(Look, bool)> {
-        let (body, fresh) = self.studio.bodies.get(look);
-        let (shown, body) = match body {
+    /// The look to show for the one asked for, ready to run, whether a newer body is being bound, and what is wrong. While
+    /// nothing is bound for it, dual quaternions stand in.
+    fn choose(&mut self, look: Look, clip: Option<&str>) -> Option<(Look, bool, Option<String>)> {
+        let ready = self.studio.bodies.get(look);
+        let (shown, body) = match ready.body {
             Some(body) => (look, body),
-            None => (Look::Dqs, self.studio.bodies.get(Look::Dqs).0?),
+            None => (Look::Dqs, self.studio.bodies.get(Look::Dqs).body?),
         };
-        let current = self.running.get(&shown).is_some_and(|r| Arc::ptr_eq(&r.body, &body));
+        let current = self
+            .running
+            .get(&shown)
+            .is_some_and(|r| Arc::ptr_eq(&r.body, &body) && r.clip.as_deref() == clip);
         if !current {
-            self.running.insert(shown, Running { body, state: State::default() });
+            let state = clip.map_or_else(State::default, State::of_clip);
+            self.running.insert(shown, Running { body, state, clip: clip.map(str::to_owned) });
         }
-        Some((shown, !fresh))
+        Some((shown, !ready.fresh, ready.problem))
     }
 }
 
-fn unix_milliseconds() -> f64 {
+/// Milliseconds since 1970.
+pub fn unix_milliseconds() -> f64 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64() * 1e3)
 }
 

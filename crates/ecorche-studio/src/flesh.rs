@@ -39,54 +39,50 @@ pub struct Ball {
     pub matrix: [f64; 16],
 }
 
-/// The muscles and fat of an anatomy on a character.
+/// The muscles and fat of an anatomy on a character whose body has none.
 #[derive(Debug)]
-pub struct Cast {
-    musculature: Musculature,
-    lengths: Vec<f64>,
-}
+pub struct Cast(Musculature);
 
 impl Cast {
     /// Puts the muscles on the skeleton. What `folder` holds are the surfaces of bones.
     pub fn new(anatomy: &Anatomy, character: &Character, folder: &Path) -> Result<Self, BuildError> {
         let bind = BindFrames::of(character).bind_from_bone;
         let body = anatomy.in_full(character);
-        let musculature = Musculature::new(&body, &character.skeleton, &bind, folder, Vec::new())?;
-        let lengths = musculature.at_bind().muscles.iter().map(|m| m.field.axis().length()).collect();
-        Ok(Self { musculature, lengths })
+        Ok(Self(Musculature::new(&body, &character.skeleton, &bind, folder, Vec::new())?))
     }
 
     /// Muscles and fat come to rest in a pose.
-    pub fn settle(&self, world_from_joint: &[Affine3A]) -> Flesh {
-        self.musculature.pose(&self.musculature.at_rest(world_from_joint))
+    pub fn settle(&self, world_from_joint: &[Affine3A]) -> (&Musculature, Flesh) {
+        (&self.0, self.0.pose(&self.0.at_rest(world_from_joint)))
     }
+}
 
-    /// What is drawn of `flesh`, and the tubes' vertices in the order of the list.
-    pub fn draw(&self, flesh: &Flesh, vertices: &mut Vec<f32>) -> (Vec<Tube>, Vec<Ball>) {
-        let body = self.musculature.definition();
-        vertices.clear();
-        let tubes = flesh.muscles.iter().zip(&self.lengths).map(|(muscle, &length)| {
-            let definition = &body.muscle[muscle.muscle];
-            Tube {
-                name: definition.name.clone(),
-                side: definition.side,
-                rings: tube(&muscle.field, vertices),
-                activation: muscle.field.activation(),
-                tension: muscle.tension,
-                stretch: muscle.field.axis().length() / length.max(1e-9),
-            }
-        });
-        let tubes = tubes.collect();
-        let balls = flesh.fat.iter().map(|fat| {
-            let definition = &body.fat[fat.pad];
-            let turn = DMat3::from_quat(fat.field.world_from_pad.rotation);
-            let [x, y, z] = [0, 1, 2].map(|k| turn.col(k) * fat.field.radii[k]);
-            let at = fat.field.world_from_pad.translation;
-            let matrix = glam::DMat4::from_cols(x.extend(0.0), y.extend(0.0), z.extend(0.0), at.extend(1.0));
-            Ball { name: definition.name.clone(), side: definition.side, matrix: matrix.to_cols_array() }
-        });
-        (tubes, balls.collect())
-    }
+/// What is drawn of `flesh`, and the tubes' vertices in the order of the list.
+pub fn draw(musculature: &Musculature, flesh: &Flesh, vertices: &mut Vec<f32>) -> (Vec<Tube>, Vec<Ball>) {
+    let body = musculature.definition();
+    let bind = musculature.at_bind();
+    vertices.clear();
+    let tubes = flesh.muscles.iter().zip(&bind.muscles).map(|(muscle, at_bind)| {
+        let definition = &body.muscle[muscle.muscle];
+        Tube {
+            name: definition.name.clone(),
+            side: definition.side,
+            rings: tube(&muscle.field, vertices),
+            activation: muscle.field.activation(),
+            tension: muscle.tension,
+            stretch: muscle.field.axis().length() / at_bind.field.axis().length().max(1e-9),
+        }
+    });
+    let tubes = tubes.collect();
+    let balls = flesh.fat.iter().map(|fat| {
+        let definition = &body.fat[fat.pad];
+        let turn = DMat3::from_quat(fat.field.world_from_pad.rotation);
+        let [x, y, z] = [0, 1, 2].map(|k| turn.col(k) * fat.field.radii[k]);
+        let at = fat.field.world_from_pad.translation;
+        let matrix = glam::DMat4::from_cols(x.extend(0.0), y.extend(0.0), z.extend(0.0), at.extend(1.0));
+        Ball { name: definition.name.clone(), side: definition.side, matrix: matrix.to_cols_array() }
+    });
+    (tubes, balls.collect())
 }
 
 /// Adds the vertices of a muscle's surface; returns the number of rings.
@@ -126,9 +122,9 @@ mod tests {
             ..MuscleDef::new("biceps", Side::Left, origin, insertion, 0.018)
         });
         let cast = Cast::new(&anatomy, &arm, Path::new("")).unwrap();
-        let flesh = cast.settle(&Pose::rest(&arm).world(&arm.skeleton));
+        let (musculature, flesh) = cast.settle(&Pose::rest(&arm).world(&arm.skeleton));
         let mut vertices = Vec::new();
-        let (tubes, balls) = cast.draw(&flesh, &mut vertices);
+        let (tubes, balls) = draw(musculature, &flesh, &mut vertices);
         assert_eq!((tubes.len(), balls.len()), (1, 0));
         assert_eq!(vertices.len(), 3 * SIDES * tubes[0].rings);
         let field = &flesh.muscles[0].field;

@@ -1,6 +1,6 @@
 //! What is under the skin in one moment: muscles, fat, samples of the fields, surfaces and planes of them.
 
-use crate::flesh::{Ball, Cast, SIDES, Tube};
+use crate::flesh::{self, Ball, Cast, SIDES, Tube};
 use crate::message::{Array, Inside, Kind, SliceLook, SurfaceLook, encode};
 use crate::studio::Studio;
 use axum::body::Bytes;
@@ -8,6 +8,7 @@ use ecorche::character::Pose;
 use ecorche::deform::Body;
 use ecorche::field::section::{Axis, Section, Window};
 use ecorche::frame::Frame;
+use ecorche::muscle::{Flesh, Musculature};
 use ecorche::portrait::{field_surface, part_of_joint};
 use glam::Vec3;
 use serde::Serialize;
@@ -27,8 +28,10 @@ pub struct Moment<'a> {
     pub pose: &'a Pose,
     /// The deformed character.
     pub shown: &'a Frame,
-    /// The implicit body, if there is one.
+    /// A body with fields, if there is one.
     pub body: Option<&'a Body>,
+    /// The body's own muscles and fat in this moment, if it has any.
+    pub flesh: Option<(&'a Musculature, &'a Flesh)>,
     /// Whether time runs, so that coarse is enough.
     pub hurried: bool,
 }
@@ -53,6 +56,8 @@ struct SliceHead {
 #[derive(Default, Serialize)]
 struct Head {
     frame: u64,
+    /// Milliseconds since 1970, to tell how long the way is.
+    sent: f64,
     tubes: Vec<Tube>,
     sides: usize,
     balls: Vec<Ball>,
@@ -77,15 +82,21 @@ impl Interior {
         let mut head = Head { frame: moment.frame, sides: SIDES, ..Head::default() };
         self.tubes.clear();
         if inside.flesh {
-            match self.cast(studio) {
-                Ok(cast) => {
-                    let flesh = cast.settle(&moment.pose.world(&studio.character.skeleton));
-                    let mut vertices = Vec::new();
-                    (head.tubes, head.balls) = cast.draw(&flesh, &mut vertices);
-                    self.tubes = vertices;
+            let mut vertices = Vec::new();
+            match moment.flesh {
+                Some((musculature, flesh)) => {
+                    (head.tubes, head.balls) = flesh::draw(musculature, flesh, &mut vertices);
                 }
-                Err(problem) => head.problems.push(problem.clone()),
+                None => match self.cast(studio) {
+                    Ok(cast) => {
+                        let world = moment.pose.world(&studio.character.skeleton);
+                        let (musculature, flesh) = cast.settle(&world);
+                        (head.tubes, head.balls) = flesh::draw(musculature, &flesh, &mut vertices);
+                    }
+                    Err(problem) => head.problems.push(problem.clone()),
+                },
             }
+            self.tubes = vertices;
         }
         let (mut points, mut owners) = (Vec::new(), Vec::new());
         if let Some(bone) = &inside.samples {
@@ -109,6 +120,7 @@ impl Interior {
             }
         }
         head.problems.dedup();
+        head.sent = crate::engine::unix_milliseconds();
         let arrays = [
             Array::F32(&self.tubes),
             Array::F32(&points),
@@ -136,7 +148,7 @@ impl Interior {
     }
 }
 
-const NO_FIELDS: &str = "the fields are not ready yet; choose the implicit method and wait a moment";
+const NO_FIELDS: &str = "the fields are not ready yet; wait a moment";
 
 /// Six numbers (place, normal) per sample and the joint whose part it belongs to; closures come last.
 fn samples(

@@ -33,6 +33,7 @@ pub use server::Address;
 
 use ecorche::cache::Cache;
 use ecorche::character::Character;
+use ecorche::muscle::definition::BodyDef;
 use std::path::PathBuf;
 use std::sync::Arc;
 use studio::Studio;
@@ -45,6 +46,8 @@ const SHORTEST_TOKEN: usize = 16;
 pub struct Options {
     /// The anatomy file; a new anatomy without.
     pub anatomy: Option<PathBuf>,
+    /// What a new anatomy begins with; the preset's muscles for a humanoid without.
+    pub start: Option<BodyDef>,
     /// Port on the loopback address; 0 takes a free one.
     pub port: u16,
     /// What its address begins with; random without. At least 16 letters and digits.
@@ -89,7 +92,8 @@ pub fn open(
     if let Some(reason) = page::missing() {
         return Err(OpenError::NoPage(reason));
     }
-    let failed = |source| OpenError::Listen { port: options.port, source };
+    let wanted = options.port;
+    let failed = |source| OpenError::Listen { port: wanted, source };
     let token = match &options.token {
         Some(token) if token.len() < SHORTEST_TOKEN || !token.chars().all(|c| c.is_ascii_alphanumeric()) => {
             return Err(OpenError::Token);
@@ -101,7 +105,7 @@ pub fn open(
     let runtime = runtime.map_err(failed)?;
     let listener = runtime.block_on(server::listen(options.port)).map_err(failed)?;
     let port = listener.local_addr().map_err(failed)?.port();
-    let studio = Studio::open(character, options.anatomy.as_deref(), options.cache.clone())?;
+    let studio = Studio::open(character, options.anatomy.as_deref(), options.start, options.cache)?;
     start_binding(&studio);
     let address = Address { port, token };
     ready(&address);

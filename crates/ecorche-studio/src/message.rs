@@ -179,6 +179,8 @@ pub enum Look {
     Cor,
     /// Tracking of the field.
     Implicit,
+    /// The same over muscles and fat.
+    Muscles,
 }
 
 /// What a page shows.

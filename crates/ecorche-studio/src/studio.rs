@@ -6,6 +6,7 @@ use crate::document::{Document, DocumentError};
 use crate::drawn::Drawn;
 use ecorche::cache::Cache;
 use ecorche::character::Character;
+use ecorche::muscle::definition::BodyDef;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -49,14 +50,16 @@ pub struct Studio {
 }
 
 impl Studio {
-    /// Opens a character with the anatomy at `anatomy`, or a new one.
+    /// Opens a character with the anatomy at `anatomy`, or a new one that begins with `start`.
     pub fn open(
         character: Arc<Character>,
         anatomy: Option<&Path>,
+        start: Option<BodyDef>,
         cache: Option<Cache>,
     ) -> Result<Arc<Self>, DocumentError> {
-        let document = Document::open(&character, anatomy)?;
+        let document = Document::open(&character, anatomy, start)?;
         let bodies = Bodies::new(character.clone(), document.anatomy().clone(), cache);
+        bodies.update(document.anatomy(), document.folder());
         Ok(Arc::new(Self {
             drawn: Drawn::new(&character),
             character,
@@ -83,7 +86,7 @@ impl Studio {
             let before = document.revision();
             let result = change(&mut document);
             if document.revision() != before {
-                self.bodies.update(document.anatomy());
+                self.bodies.update(document.anatomy(), document.folder());
             }
             result
         };

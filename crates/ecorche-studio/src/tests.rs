@@ -16,7 +16,7 @@ type Socket = tokio_tungstenite::WebSocketStream<tokio::net::TcpStream>;
 /// Serves the cylinder while `visit` runs.
 fn with_server<F: Future>(visit: impl FnOnce(Address, Arc<Studio>) -> F) -> F::Output {
     let character = Arc::new(ecorche::samples::build("cylinder").unwrap());
-    let studio = Studio::open(character, None, None).unwrap();
+    let studio = Studio::open(character, None, None, None).unwrap();
     start_binding(&studio);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let result = runtime.block_on(async {

@@ -3,6 +3,7 @@
 use crate::arguments::{Rig, StudioArguments};
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
+use ecorche::samples;
 use ecorche_studio::Options;
 
 /// What opens without a file.
@@ -13,8 +14,10 @@ pub fn run(arguments: &StudioArguments, console: &Console) -> Result<Outcome, Fa
     let file = arguments.file.clone().unwrap_or_else(|| DEFAULT.to_owned());
     let rig = Rig { file, motion: arguments.motion.clone(), weights: None };
     let character = source::load_rigged(&rig, console)?;
+    let sample = rig.file.strip_prefix("sample:");
     let options = Options {
         anatomy: arguments.anatomy.anatomy.clone(),
+        start: sample.and_then(|spec| samples::anatomy(spec, &character)).map(|anatomy| anatomy.body),
         port: arguments.port,
         token: arguments.token.clone(),
         no_browser: arguments.no_open,

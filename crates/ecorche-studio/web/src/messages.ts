@@ -143,6 +143,7 @@ export interface LookHead {
   milliseconds: number;
   fell_back: number;
   contacts: number;
+  problem: string | null;
 }
 
 export interface Quantity {
@@ -200,6 +201,7 @@ export interface SliceHead {
 
 export interface InsideHead {
   frame: number;
+  sent: number;
   tubes: Tube[];
   sides: number;
   balls: Ball[];

@@ -90,8 +90,11 @@ export class Model {
   };
   /** Joints turned by hand. */
   pose = new Map<number, Rotation>();
-  /** Milliseconds of the last frame: from the engine to this page, reading it, handing it over, drawing it. */
-  readonly timing = { transfer: 0, decoding: 0, taking: 0, drawing: 0 };
+  /**
+   * Milliseconds of the last frame: from the engine to this page, reading it, handing it over, drawing it; and all the
+   * way of what is under its skin.
+   */
+  readonly timing = { transfer: 0, decoding: 0, taking: 0, drawing: 0, inside: 0 };
 
   /** The newest view asked for; frames tell which one they show. */
   viewId = 0;
@@ -152,7 +155,11 @@ export class Model {
       case "document": {
         const lost = this.unsavedText;
         const restarted = this.document !== null && message.document.revision < this.document.revision;
+        const first = this.document === null;
         this.document = message.document;
+        // The best there is for this anatomy.
+        const fleshy = message.document.muscle.length + message.document.fat.length > 0;
+        if (first && fleshy) this.show({ looks: ["muscles", "lbs"] });
         this.unsavedText = message.document.unsaved ? message.document.text : null;
         this.emit("document", message.document);
         // An engine that was started anew does not know what was edited; the page does.
@@ -169,6 +176,7 @@ export class Model {
         this.emit("frame", message.frame);
         break;
       case "inside":
+        this.timing.inside = performance.timeOrigin + performance.now() - message.inside.sent;
         this.emit("inside", message.inside);
         break;
       case "notice":

@@ -13,7 +13,7 @@ export const SHORTCUTS: [string, string][] = [
   ["← →", "a frame back, a frame on"],
   ["Home End", "first and last frame"],
   ["[ ]", "clip before, clip after"],
-  ["1 2 3 4", "method"],
+  ["1 … 5", "method"],
   ["C", "compare: one, side by side, wipe"],
   ["J", "joints"],
   ["M", "muscles and fat"],

@@ -116,7 +116,7 @@ function activation(model: Model, muscle: Muscle, number: NumberRow, set: Setter
     h(
       "div",
       { class: "buttons" },
-      button("Set key here", "Keys the activation at this moment of the clip (K)", key),
+      button("Set key here", "Keys the activation at this moment of the clip", key),
       keys !== undefined && button("Clear keys", "Takes the keys of this clip away", () => { model.edit([{ remove: { keys: index } }]); }),
     ),
     keys === undefined

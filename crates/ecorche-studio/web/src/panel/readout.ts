@@ -53,6 +53,8 @@ function countLine(model: Model, frame: Frame): string {
 function stateLine(frame: Frame): string {
   const waiting = frame.looks.filter((look) => look.look !== look.shown);
   if (waiting.length > 0) return `preparing ${waiting.map((look) => nameOf(look.look)).join(" and ")}…`;
+  const problem = frame.looks.find((look) => look.problem !== null)?.problem;
+  if (problem) return `shown as before: ${problem}`;
   if (frame.looks.some((look) => look.binding)) return "updating the body…";
   const lost = frame.looks.reduce((sum, look) => sum + look.fell_back, 0);
   return lost > 0 ? `${count(lost)} vertices fell back to plain skinning` : "";

@@ -9,6 +9,7 @@ export const LOOKS: [Look, string, string][] = [
   ["dqs", "DQS", "Dual quaternions: keeps volume, bulges at bends (2)"],
   ["cor", "CoR", "Optimised centres of rotation (3)"],
   ["implicit", "Implicit", "Skin that touches skin: fields and tracking (4)"],
+  ["muscles", "Muscles", "The implicit skin over muscles and fat that bulge and swing (5)"],
 ];
 
 export interface Actions {

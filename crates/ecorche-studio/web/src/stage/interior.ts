@@ -60,7 +60,7 @@ export class Interior {
   private readonly slice: Mesh<PlaneGeometry, ShaderMaterial>;
   private balls: InstancedMesh<SphereGeometry, MeshStandardMaterial> | null = null;
   private structure = "";
-  private last: Inside | null = null;
+  last: Inside | null = null;
 
   constructor(private readonly character: Character) {
     this.tubes = new Mesh(
