@@ -14,9 +14,9 @@ use super::{MuscleSettings, State};
 use crate::anatomy::BindFrames;
 use crate::character::Character;
 use crate::dynamics::{Keep, Obstacle, Report, Rigid, Shape, SignedDistance};
-use crate::field::{Falloff, Field, Grid, Sample, Support};
+use crate::field::{Field, Grid, Sample, Support};
 use crate::muscle::definition::BodyDef;
-use crate::muscle::{self, BuildError, FatPad, ImplicitMuscle, Motion, Musculature, thin};
+use crate::muscle::{self, BuildError, FatPad, ImplicitMuscle, Motion, Musculature, TabulatedMuscle, thin};
 use crate::parts::{FOLLOWS, Part, Parts};
 use crate::skinning::Surface;
 use crate::tracking::{Layers, robust};
@@ -41,7 +41,7 @@ const LONGEST_STEP: f32 = 0.5;
 struct Member {
     source: Source,
     /// How far outside its surface it is felt, metres.
-    reach: f64,
+    reach: f32,
     /// Share in the part at each station; empty for all of it.
     share: Arc<[f32]>,
 }
@@ -63,7 +63,7 @@ pub(super) struct Flesh {
     /// Of each part.
     members: Vec<Vec<Member>>,
     /// Of each part.
-    falloff: Vec<Falloff>,
+    falloff: Vec<Compact>,
 }
 
 impl Flesh {
@@ -82,7 +82,7 @@ impl Flesh {
         let skins: Vec<Obstacle> = skins.collect();
         let musculature = Musculature::new(definition, &character.skeleton, &bind_from_bone, folder, skins)?;
         let members = members(character, surface, parts, &musculature);
-        let falloff = parts.parts.iter().map(|p| Falloff { radius: p.radius.into() }).collect();
+        let falloff = parts.parts.iter().map(|p| Compact { inverse: p.radius.recip() }).collect();
         Ok(Self { musculature, bind_from_bone, members, falloff })
     }
 
@@ -99,7 +99,7 @@ impl Flesh {
                 .filter_map(|member| {
                     let Source::Fibre(fibre) = member.source else { return None };
                     let share = member.share.clone();
-                    Some((fibre, Box::new(move |s: f64| f64::from(on_stations(&share, s).0)) as _))
+                    Some((fibre, Box::new(move |s: f64| f64::from(on_stations(&share, s as f32).0)) as _))
                 })
                 .collect();
             let muscles: Vec<(&ImplicitMuscle, &(dyn Fn(f64) -> f64 + Sync))> =
@@ -115,12 +115,15 @@ impl Flesh {
 
     /// The layers of a moment.
     pub fn layers(&self, flesh: &muscle::Flesh) -> PosedLayers {
+        let tables: Vec<TabulatedMuscle> =
+            flesh.muscles.par_iter().map(|m| TabulatedMuscle::new(&m.field)).collect();
         let parts = self
             .members
             .iter()
             .zip(&self.falloff)
             .map(|(members, &falloff)| {
-                let members: Vec<PosedMember> = members.iter().map(|m| PosedMember::new(m, flesh)).collect();
+                let members: Vec<PosedMember> =
+                    members.iter().map(|m| PosedMember::new(m, flesh, &tables)).collect();
                 let support = members.iter().fold(Support::EMPTY, |sum, m| sum.with(m.support));
                 PartLayer { support, falloff, members }
             })
@@ -262,7 +265,7 @@ fn members(
             }
             let shares = shares(counts, if names.is_empty() { None } else { Some(&allowed) });
             let member = |(part, share): (usize, Vec<f32>)| {
-                let reach = thick.max(f64::from(LEAST_REACH * parts.parts[part].inner_radius));
+                let reach = (thick as f32).max(LEAST_REACH * parts.parts[part].inner_radius);
                 (part, Member { source: Source::Fibre(index), reach, share: share.into() })
             };
             shares.into_iter().map(member).collect()
@@ -273,11 +276,11 @@ fn members(
         members[part].push(member);
     }
     for (index, pad) in flesh.fat.iter().enumerate() {
-        let reach = pad.field.radii.min_element();
+        let reach = pad.field.radii.min_element() as f32;
         let allowed = named(&definition.fat[pad.pad].parts);
         let mut reached = vec![false; parts.parts.len()];
         for &(p, part) in skin.iter().filter(|(_, part)| allowed[*part]) {
-            reached[part] |= pad.field.distance(p.as_dvec3()).0 < reach;
+            reached[part] |= pad.field.distance(p.as_dvec3()).0 < f64::from(reach);
         }
         for (part, _) in reached.iter().enumerate().filter(|(_, reached)| **reached) {
             members[part].push(Member { source: Source::Pad(index), reach, share: Arc::new([]) });
@@ -321,12 +324,12 @@ fn shares(counts: Vec<[f32; STATIONS]>, named: Option<&[bool]>) -> Vec<(usize, V
 
 /// Value and slope by `s` of a list over even stations; 1 if there is none.
 #[inline]
-fn on_stations(list: &[f32], s: f64) -> (f32, f32) {
+fn on_stations(list: &[f32], s: f32) -> (f32, f32) {
     if list.is_empty() {
         return (1.0, 0.0);
     }
     let last = list.len() - 1;
-    let at = (s as f32).clamp(0.0, 1.0) * last as f32;
+    let at = s.clamp(0.0, 1.0) * last as f32;
     let k = (at as usize).min(last - 1);
     let step = list[k + 1] - list[k];
     (list[k] + (at - k as f32) * step, step * last as f32)
@@ -335,7 +338,7 @@ fn on_stations(list: &[f32], s: f64) -> (f32, f32) {
 /// A muscle or pad of one part in one moment.
 struct PosedMember {
     field: PosedSource,
-    reach: f64,
+    reach: f32,
     share: Arc<[f32]>,
     /// Outside of it nothing is felt.
     support: Support,
@@ -347,20 +350,17 @@ struct PosedMember {
 }
 
 enum PosedSource {
-    Muscle(Arc<ImplicitMuscle>),
+    Muscle(TabulatedMuscle),
     Pad(FatPad),
 }
 
 impl PosedMember {
-    fn new(member: &Member, flesh: &muscle::Flesh) -> Self {
+    fn new(member: &Member, flesh: &muscle::Flesh, tables: &[TabulatedMuscle]) -> Self {
         let (field, low, high, thick) = match member.source {
             Source::Fibre(index) => {
-                let muscle = flesh.muscles[index].field.clone();
-                let thick = muscle.falloff().radius;
-                let (low, high) = (muscle.support().low, muscle.support().high);
-                // The muscle's own support ends at twice its thickness.
-                let inset = 2.0 * thick as f32;
-                (PosedSource::Muscle(muscle), low + inset, high - inset, thick as f32)
+                let muscle = tables[index].clone();
+                let ([low, high], thick) = (muscle.bounds(), muscle.thickest());
+                (PosedSource::Muscle(muscle), low, high, thick)
             }
             Source::Pad(index) => {
                 let pad = flesh.fat[index].field;
@@ -370,35 +370,31 @@ impl PosedMember {
                 (PosedSource::Pad(pad), middle - half, middle + half, 0.0)
             }
         };
-        let margin = thick + member.reach as f32;
+        let margin = thick + member.reach;
         let support = Support { low: low - margin, high: high + margin };
         Self { field, reach: member.reach, share: member.share.clone(), support, low, high, thick }
     }
 
     /// Nearly the distance and its gradient; `None` where it is not felt.
     #[inline]
-    fn distance(&self, point: Vec3) -> Option<(f64, DVec3)> {
-        let q = point.as_dvec3();
+    fn distance(&self, point: Vec3) -> Option<(f32, Vec3)> {
         let (distance, gradient) = match &self.field {
             PosedSource::Muscle(muscle) => {
-                let (mut distance, mut gradient, foot) =
-                    muscle.distance_and_foot(q, f64::from(self.thick) + self.reach)?;
-                let (share, slope) = on_stations(&self.share, foot.s);
-                if share < 1.0 {
-                    distance += self.reach * f64::from(1.0 - share);
-                }
-                if slope != 0.0 {
-                    gradient -= self.reach * f64::from(slope) * foot.ds;
-                }
-                (distance, gradient)
+                let near = muscle.near(point, self.thick + self.reach)?;
+                let (share, slope) = on_stations(&self.share, near.share);
+                let farther = self.reach * (1.0 - share);
+                (near.distance + farther, near.gradient - self.reach * slope * near.share_slope)
             }
-            PosedSource::Pad(pad) => pad.distance(q),
+            PosedSource::Pad(pad) => {
+                let (distance, gradient) = pad.distance(point.as_dvec3());
+                (distance as f32, gradient.as_vec3())
+            }
         };
         (distance < self.reach).then_some((distance, gradient))
     }
 
     #[inline]
-    fn sample(&self, point: Vec3, falloff: Falloff) -> Sample {
+    fn sample(&self, point: Vec3, falloff: Compact) -> Sample {
         let Some((distance, gradient)) = self.distance(point) else { return Sample::OUTSIDE };
         let (mut value, mut slope) = (falloff.value(distance), falloff.slope(distance));
         // Led to zero over the outer half of the reach.
@@ -408,13 +404,36 @@ impl PosedMember {
             slope = slope * fade - value * by_t * 2.0 / self.reach;
             value *= fade;
         }
-        Sample { value: value as f32, gradient: (slope * gradient).as_vec3() }
+        Sample { value, gradient: slope * gradient }
+    }
+}
+
+/// [`crate::field::Falloff`] in single precision.
+#[derive(Clone, Copy, Debug)]
+struct Compact {
+    /// One over the radius, 1/m.
+    inverse: f32,
+}
+
+impl Compact {
+    #[inline]
+    fn value(self, distance: f32) -> f32 {
+        let u = (distance * self.inverse).clamp(-1.0, 1.0);
+        let square = u * u;
+        0.5 - u * (0.9375 + square * (0.1875 * square - 0.625))
+    }
+
+    #[inline]
+    fn slope(self, distance: f32) -> f32 {
+        let u = (distance * self.inverse).clamp(-1.0, 1.0);
+        let w = u * u - 1.0;
+        -0.9375 * self.inverse * w * w
     }
 }
 
 struct PartLayer {
     support: Support,
-    falloff: Falloff,
+    falloff: Compact,
     members: Vec<PosedMember>,
 }
 
@@ -442,7 +461,7 @@ impl Layers for PosedLayers {
             }
             // At best the point is this far from the surface; less than a fillet below the rest it is not felt.
             let nearest = (point.max(member.low).min(member.high) - point).length() - member.thick;
-            if capped(layer.falloff.value(nearest.into()) as f32).0 + FILLET < most {
+            if capped(layer.falloff.value(nearest)).0 + FILLET < most {
                 continue;
             }
             let mut next = member.sample(point, layer.falloff);

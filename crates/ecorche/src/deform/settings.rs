@@ -126,7 +126,8 @@ pub struct MuscleSettings {
     pub motion: Motion,
     /// How links are solved; the number of substeps comes from `substeps_per_second`.
     pub dynamics: dynamics::Settings,
-    /// Substeps a second, whatever the rate of frames: 40 in a frame at 24 a second.
+    /// Substeps a second, whatever the rate of frames: 50 in a frame at 24 a second. Twice as many change the arm
+    /// sample's swing by 4 %; at 960 by 5.4 %.
     pub substeps_per_second: f32,
     /// How long the first pose is held before an animation starts, seconds, so that it starts settled.
     pub pre_roll: f32,
@@ -139,7 +140,7 @@ impl Default for MuscleSettings {
         Self {
             motion: Motion::Dynamic,
             dynamics: dynamics::Settings::default(),
-            substeps_per_second: 960.0,
+            substeps_per_second: 1200.0,
             pre_roll: 0.5,
             thin: thin::Settings::default(),
         }

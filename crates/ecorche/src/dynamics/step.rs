@@ -119,6 +119,9 @@ const WATCH: f64 = 0.04;
 /// Fewer strands than this are stepped on one thread: handing them out costs more.
 const PARALLEL: usize = 8;
 
+/// Passes over all obstacles at the end of a step.
+const LAST_PASSES: usize = 3;
+
 /// A strand whose particles are this many times its size away from where they belong is put back.
 const LOST: f64 = 10.0;
 
@@ -321,6 +324,7 @@ impl System {
                 }
             }
         }
+        straighten(strand, state, scratch, h);
         scratch.deepest = 0.0;
         for (i, p) in state.position.iter_mut().enumerate() {
             if strand.inverse_mass[i] == 0.0 {
@@ -341,6 +345,23 @@ impl System {
                 let gap =
                     push_out(p, &mut scratch.before[i], obstacle, frames, clearance(o), strand.spec.friction);
                 *asleep = sleep(gap, h);
+            }
+            // Out of one may be into the next; what is seen is clear of all.
+            for _ in 0..if last { LAST_PASSES } else { 0 } {
+                for &o in &scratch.obstacles {
+                    let obstacle = &self.obstacles[o];
+                    if strand.minds(o, i, obstacle.keep) && obstacle.keep == Keep::Outside {
+                        let frames = (&then[obstacle.frame], &now[obstacle.frame]);
+                        push_out(
+                            p,
+                            &mut scratch.before[i],
+                            obstacle,
+                            frames,
+                            clearance(o),
+                            strand.spec.friction,
+                        );
+                    }
+                }
             }
             for &o in scratch.obstacles.iter().filter(|_| last) {
                 let obstacle = &self.obstacles[o];
@@ -458,6 +479,29 @@ fn move_strand(
                 }
             }
         }
+    }
+}
+
+/// Draws every particle towards the middle of its neighbours, seen from where the frames carry them.
+fn straighten(strand: &Strand, state: &mut StrandState, scratch: &mut StrandScratch, h: f64) {
+    let count = strand.len();
+    if strand.spec.straightens <= 0.0 || count < 3 {
+        return;
+    }
+    // Half would turn a zigzag into its opposite.
+    let share = (1.0 - (-strand.spec.straightens * (count * count) as f64 * h).exp()).min(0.4);
+    let carried = &scratch.carried;
+    let mut before = state.position[0] - carried[0];
+    for i in 1..count - 1 {
+        let own = state.position[i] - carried[i];
+        let after = state.position[i + 1] - carried[i + 1];
+        if strand.inverse_mass[i] > 0.0 {
+            // Without a change of speed, or it would be a spring as stiff as the substep is short.
+            let moved = share * (0.5 * (before + after) - own);
+            state.position[i] += moved;
+            scratch.before[i] += moved;
+        }
+        before = own;
     }
 }
 

@@ -30,6 +30,9 @@ pub struct StrandSpec {
     pub radius: Vec<f64>,
     /// Loss of speed relative to the frames, 1/s.
     pub damping: f64,
+    /// How fast bends that the frames do not ask for straighten, 1/s per particle squared: shorter ones faster. Keeps
+    /// particles that are pushed one by one in line.
+    pub straightens: f64,
     /// Coefficient of friction.
     pub friction: f64,
     /// Whether it stays out of the obstacles that are free outside.
@@ -180,7 +183,7 @@ impl System {
             strands.into_iter().map(|spec| Strand::new(spec, &bind, &obstacles, gravity)).collect();
         let overlaps: Vec<Vec<Vec<f64>>> = strands
             .iter()
-            .map(|own| strands.iter().map(|other| overlap_at_bind(own, other)).collect())
+            .map(|own| strands.iter().map(|other| overlap_at_bind(own, other, &obstacles, &bind)).collect())
             .collect();
         strands.iter_mut().zip(overlaps).for_each(|(strand, overlap)| strand.overlap = overlap);
         Self { strands, obstacles, bind, gravity }
@@ -216,8 +219,9 @@ impl System {
     }
 }
 
-/// How much each particle of `own` overlaps `other` at bind; empty if none does, or if they may.
-fn overlap_at_bind(own: &Strand, other: &Strand) -> Vec<f64> {
+/// How much each particle of `own` overlaps `other` at bind; empty if none does, or if they may. Infinite where an
+/// obstacle lies between them: muscles on two sides of a bone do not push each other.
+fn overlap_at_bind(own: &Strand, other: &Strand, obstacles: &[Obstacle], bind: &[Rigid]) -> Vec<f64> {
     let apart = std::ptr::eq(own, other) || !own.spec.avoids_strands || !other.spec.avoids_strands;
     if apart || other.len() < 2 {
         return Vec::new();
@@ -230,8 +234,26 @@ fn overlap_at_bind(own: &Strand, other: &Strand) -> Vec<f64> {
         .map(|(&p, r)| {
             let (segment, t, distance) = on_line(&other.spec.position, p);
             let radius = other.spec.radius[segment] * (1.0 - t) + other.spec.radius[segment + 1] * t;
-            (r + radius - distance).max(0.0)
+            let overlap = (r + radius - distance).max(0.0);
+            let there = other.spec.position[segment].lerp(other.spec.position[segment + 1], t);
+            let near = distance < 2.0 * (r + radius);
+            if near && obstacles.iter().any(|o| lies_between(o, bind, p, there)) {
+                f64::INFINITY
+            } else {
+                overlap
+            }
         })
         .collect();
     if overlaps.iter().all(|&o| o == 0.0) { Vec::new() } else { overlaps }
+}
+
+/// Whether an obstacle that is free outside lies on the way between two points.
+fn lies_between(obstacle: &Obstacle, bind: &[Rigid], a: DVec3, b: DVec3) -> bool {
+    const STEPS: usize = 8;
+    let frame = &bind[obstacle.frame];
+    let (a, b) = (frame.point_back(a), frame.point_back(b));
+    let (centre, radius) = obstacle.reach;
+    let near = (0.5 * (a + b)).distance(centre) < radius + 0.5 * a.distance(b);
+    let inside = |k: usize| obstacle.free_distance(a.lerp(b, k as f64 / STEPS as f64)).0 < 0.0;
+    obstacle.keep == Keep::Outside && near && (1..STEPS).any(inside)
 }

@@ -204,6 +204,14 @@ impl Axis {
         (self.points[k].lerp(self.points[k + 1], t), tangent.normalize_or(self.directions[k]))
     }
 
+    /// Unit direction of the long section axis at share `s` of the length.
+    pub fn broad(&self, s: f64) -> DVec3 {
+        let along = s.clamp(0.0, 1.0) * self.length;
+        let k = self.starts.partition_point(|&start| start <= along).clamp(1, self.lengths.len()) - 1;
+        let t = (along - self.starts[k]) / self.lengths[k];
+        self.normal(&Foot { s, ds: DVec3::ZERO, segment: k, t }).0
+    }
+
     /// Where a foot is, metres.
     #[inline]
     pub fn at(&self, foot: &Foot) -> DVec3 {

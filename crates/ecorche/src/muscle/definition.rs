@@ -328,6 +328,19 @@ impl MuscleDef {
     pub fn title(&self) -> String {
         title(&self.name, self.side)
     }
+
+    /// Sets tone, strength, stiffness and damping so that it swings at the same pace whatever its size: a string of
+    /// mass mu per length and length l (metres) swings f times a second under the tension `mu (2 l f)^2`.
+    pub fn tune(&mut self, length: f32) {
+        // Slack; soft tissue of runners shakes at 5 to 15 a second.
+        const SWINGS: f32 = 7.0;
+        const DENSITY: f32 = 1060.0;
+        let per_length = DENSITY * std::f32::consts::PI * self.width * self.width;
+        self.tone = (per_length * (2.0 * length * SWINGS).powi(2)).clamp(2.0, 1000.0).ceil();
+        self.strength = 2.0 * self.tone;
+        self.stiffness = self.stiffness.max(60.0 * self.tone);
+        self.damping = 12.0;
+    }
 }
 
 /// A fat pad: an ellipsoid on elastic ties that jiggles.

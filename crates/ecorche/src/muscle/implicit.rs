@@ -129,9 +129,7 @@ impl ImplicitMuscle {
 
     /// From the axis to the surface at share `s` of the length in direction `out`, metres.
     pub fn top(&self, s: f64, out: DVec3) -> f64 {
-        let (place, _) = self.axis.place(s);
-        let foot = self.axis.project(place, f64::INFINITY, self.projection);
-        let cosine = foot.map_or(0.0, |foot| self.axis.normal(&foot).0.dot(out.normalize_or_zero()));
+        let cosine = self.axis.broad(s).dot(out.normalize_or_zero());
         self.thickness(s) * self.section.radius(cosine).0
     }
 

@@ -55,6 +55,7 @@ pub mod musculature;
 pub mod profile;
 pub mod section;
 pub mod surface_file;
+pub mod tabulated;
 pub mod thin;
 
 pub use axis::{Axis, Projection};
@@ -67,6 +68,7 @@ pub use musculature::{
 };
 pub use profile::{Profile, ProfileError, Profiles};
 pub use section::Section;
+pub use tabulated::TabulatedMuscle;
 
 /// Values of a second program.
 #[cfg(test)]

@@ -215,7 +215,7 @@ mod tests {
         assert!(sunk(0.0, 1.0).abs() < 2e-4, "beyond the tendon");
         let nothing = |_: f64| 0.0;
         assert_eq!(thin(&field, 0.045, &[(&muscle, &nothing)], &Settings::default()), field);
-        let (field, deep) = limb(0.03);
+        let (field, deep) = limb(0.0255);
         assert_eq!(thin(&field, 0.045, &[(&deep, &whole)], &Settings::default()), field, "what lies deep");
     }
 

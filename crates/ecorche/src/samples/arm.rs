@@ -67,16 +67,27 @@ pub fn muscles() -> BodyDef {
     // Joints have Y along the bone and Z where it flexes to.
     let (upper, lower) = ("leftUpperArm", "leftLowerArm");
     let list = [
-        ("biceps brachii", at(upper, 0.0, 0.01, 0.025), at(lower, 0.0, 0.045, 0.012), 0.017, [4, 7]),
-        ("triceps brachii", at(upper, 0.0, 0.03, -0.025), at(lower, 0.0, -0.012, -0.022), 0.019, [4, 4]),
-        ("brachialis", at(upper, 0.004, 0.13, 0.012), at(lower, 0.0, 0.03, 0.008), 0.011, [4, 4]),
-        ("brachioradialis", at(upper, 0.018, 0.2, 0.004), at(lower, 0.01, 0.2, 0.008), 0.010, [4, 5]),
+        ("biceps brachii", at(upper, 0.0, 0.01, 0.025), at(lower, 0.0, 0.045, 0.012), 0.017, [4, 7], 0.34),
+        (
+            "triceps brachii",
+            at(upper, 0.0, 0.03, -0.025),
+            at(lower, 0.0, -0.012, -0.022),
+            0.019,
+            [4, 4],
+            0.27,
+        ),
+        ("brachialis", at(upper, 0.004, 0.13, 0.012), at(lower, 0.0, 0.03, 0.008), 0.011, [4, 4], 0.2),
+        ("brachioradialis", at(upper, 0.018, 0.2, 0.004), at(lower, 0.01, 0.2, 0.008), 0.010, [4, 5], 0.3),
     ];
-    let muscle = list.into_iter().map(|(name, origin, insertion, width, active)| MuscleDef {
-        particles: 30,
-        eccentricity: 0.3,
-        profile: ProfilesDef { rest: ProfileDef::Beta([3, 3]), active: ProfileDef::Beta(active) },
-        ..MuscleDef::new(name, Side::Left, origin, insertion, width)
+    let muscle = list.into_iter().map(|(name, origin, insertion, width, active, length)| {
+        let mut muscle = MuscleDef {
+            particles: 30,
+            eccentricity: 0.3,
+            profile: ProfilesDef { rest: ProfileDef::Beta([3, 3]), active: ProfileDef::Beta(active) },
+            ..MuscleDef::new(name, Side::Left, origin, insertion, width)
+        };
+        muscle.tune(length);
+        muscle
     });
     BodyDef { muscle: muscle.collect(), ..BodyDef::default() }
 }

@@ -136,15 +136,6 @@ const MOST_ADDED: usize = 3;
 /// Moves tried at most to keep the fibres of a muscle inside. Chosen, not tuned.
 const MOST_MOVES: usize = 24;
 
-/// Swings a second of a slack muscle; soft tissue of runners shakes at 5 to 15.
-const SWINGS: f32 = 7.0;
-/// 1/s.
-const DAMPING: f32 = 12.0;
-/// Newtons.
-const LEAST_TONE: f32 = 2.0;
-/// Of muscle, kg/m^3.
-const DENSITY: f32 = 1060.0;
-
 impl Room<'_> {
     /// Moves the draft's points under the skin and makes it as wide as wanted or as fits.
     pub fn fit(&self, draft: &Draft) -> Result<MuscleDef, String> {
@@ -303,8 +294,7 @@ impl Room<'_> {
         }
     }
 
-    /// Gives every muscle the tension with which it swings at the same pace, whatever its size: a string of mass mu per
-    /// length and length l swings f times a second under `mu (2 l f)^2`.
+    /// Tunes every muscle to its size.
     pub fn tune(&self, preset: &mut Preset) {
         for muscle in &mut preset.body.muscle {
             let place = |a: &Attachment| {
@@ -316,12 +306,7 @@ impl Room<'_> {
                 .chain(std::iter::once(middle(&muscle.insertion)))
                 .collect();
             let length: f32 = way.windows(2).map(|p| p[0].distance(p[1])).sum();
-            let per_length = DENSITY * std::f32::consts::PI * muscle.width * muscle.width;
-            let tension = per_length * (2.0 * length * SWINGS).powi(2);
-            muscle.tone = tension.max(LEAST_TONE).ceil();
-            muscle.strength = 2.0 * muscle.tone;
-            muscle.stiffness = muscle.stiffness.max(60.0 * muscle.tone);
-            muscle.damping = DAMPING;
+            muscle.tune(length);
         }
     }
 
