@@ -334,7 +334,9 @@ mod tests {
         let last = character.skeleton.len() - 1;
         let slices = [Through::Middle, Through::Offset(0.01), Through::Joint(last)];
         let slices = slices.map(|through| Show::Slice(Axis::Z, through));
-        for show in [Show::Surface, Show::Samples, Show::Path(400)].into_iter().chain(slices) {
+        // At half the height, where the limb bends.
+        let path = Show::Path(body.surface().unwrap().mesh.positions.len() as u32 / 2);
+        for show in [Show::Surface, Show::Samples, path].into_iter().chain(slices) {
             let look = FieldLook { show, cells: 24, width: 72, height: 60, ..FieldLook::default() };
             let pictures = draw_fields(&body, &plan, &[0, 4], &look, || ()).unwrap();
             assert_eq!((pictures.len(), pictures[0].width()), (2, 72));
