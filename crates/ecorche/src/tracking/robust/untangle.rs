@@ -29,8 +29,8 @@ const PATIENCE: u32 = 4;
 /// In inner radii: room from which on skin may be pressed at all. Without it the athlete's collar bones sink in when the
 /// arms go forward, a hand's breadth from where the armpits fold.
 const ROOMY: f32 = 0.05;
-/// What is left of the room to part per metre along the skin.
-const ROOM_SLOPE: f32 = 0.5;
+/// What the room to part loses per metre along the skin. At 0.5 shoulders stay tangled when the arms go up.
+const ROOM_SLOPE: f32 = 0.25;
 /// In inner radii along the skin: how far from what skinning alone buries contact is looked for. Three radii opened the
 /// athlete's shoulder around a crossing in the armpit; less than 1 was not tried.
 const PRESSED: f32 = 1.0;
