@@ -46,7 +46,7 @@ const MOST_FORCE: u32 = 4;
 const PUSHED_FOLDS: u32 = 2;
 /// In inner radii: how far a crossing triangle goes in one round to shorten its contour. At 0.1 the hand's fist takes
 /// twice the rounds.
-const CONTOUR_STEP: f32 = 0.2;
+const CONTOUR_STEP: f32 = 0.15;
 /// Steps that spread short edges, each round.
 const SPREADS: usize = 2;
 /// Sine between edge and triangle below which the edge counts as lying in it.
