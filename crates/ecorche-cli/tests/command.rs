@@ -214,6 +214,30 @@ fn fields_are_drawn_and_written_as_a_mesh() {
 }
 
 #[test]
+fn the_benchmark_has_every_table_and_finite_numbers() {
+    let folder = folder();
+    let arguments =
+        ["bench", "--quick", "--threads", "1,2", "--json", "bench.json", "--plots", "plots", "-q"];
+    let output = ecorche(&arguments, folder.path());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let bytes = std::fs::read(folder.path().join("bench.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+    let listed = text(&ecorche(&["bench", "--list"], folder.path()).stdout);
+    for name in listed.lines().map(|line| line.split_whitespace().next().unwrap()) {
+        let rows = json["tables"][name]["rows"].as_array().unwrap_or_else(|| panic!("no table {name}"));
+        assert!(!rows.is_empty(), "{name}");
+        let numbers =
+            rows.iter().flat_map(|row| row.as_object().unwrap().values()).filter_map(|v| v.as_f64());
+        assert!(numbers.clone().count() > 0 && numbers.clone().all(|n| n.is_finite() && n >= 0.0), "{name}");
+        assert!(text(&output.stdout).contains(&format!("{name}: ")), "{name}");
+    }
+    assert!(folder.path().join("plots/vertices.png").exists());
+    let unknown = ecorche(&["bench", "--table", "vaillant-9"], folder.path());
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(text(&unknown.stderr).contains("vaillant-2"));
+}
+
+#[test]
 fn operators_are_drawn_and_unknown_ones_list_the_known() {
     let folder = folder();
     assert_eq!(ecorche(&["operator", "contact"], folder.path()).status.code(), Some(0));

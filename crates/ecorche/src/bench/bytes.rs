@@ -48,7 +48,7 @@ pub(super) fn bytes(bench: &mut Bench) -> Result<Table, BenchError> {
             "moved (GB/s)",
         ],
     );
-    for scene in scenes(bench.quick()) {
+    for scene in scenes(bench.quick()).into_iter().filter(|scene| scene.muscles.is_none()) {
         let (free, coherent) =
             (bench.play(&scene, Kind::Free, threads)?, bench.play(&scene, Kind::Coherent, threads)?);
         let subject = bench.subject(&scene)?;

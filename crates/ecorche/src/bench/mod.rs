@@ -39,6 +39,7 @@ pub use machine::Machine;
 pub use table::{Cell, Column, Table};
 
 use crate::cache::Cache;
+use crate::deform::Body;
 use crate::muscle::BuildError;
 use crate::samples::SampleError;
 use play::{Length, Played};
@@ -136,6 +137,8 @@ pub struct Bench {
     pools: BTreeMap<usize, rayon::ThreadPool>,
     cache: Cache,
     subjects: BTreeMap<String, Arc<Subject>>,
+    /// Bodies with muscles.
+    muscled: BTreeMap<String, Arc<Body>>,
     played: BTreeMap<(String, Kind, usize), Played>,
     /// Holds the cache; removed with it.
     _folder: tempfile::TempDir,
@@ -164,6 +167,7 @@ impl Bench {
             pools,
             cache,
             subjects: BTreeMap::new(),
+            muscled: BTreeMap::new(),
             played: BTreeMap::new(),
             _folder: folder,
         })
@@ -217,19 +221,35 @@ impl Bench {
     /// Lets go of a character no other table needs.
     fn forget(&mut self, scene: &Scene) {
         self.subjects.remove(&scene.character_key());
+        self.muscled.remove(&scene.body_key());
+    }
+
+    /// What makes the frames of a scene.
+    fn body(&mut self, scene: &Scene, kind: Kind) -> Result<Arc<Body>, BenchError> {
+        let subject = self.subject(scene)?;
+        if scene.muscles.is_none() || !kind.is_implicit() {
+            return Ok(subject.body(kind).clone());
+        }
+        let key = scene.body_key();
+        if let Some(body) = self.muscled.get(&key) {
+            return Ok(body.clone());
+        }
+        let body = self.on(self.most(), || scene.bind(&subject.character, Some(&self.cache)))?;
+        Ok(self.muscled.entry(key).or_insert(Arc::new(body)).clone())
     }
 
     /// Plays a scene, unless it was played in the same way before.
     fn play(&mut self, scene: &Scene, kind: Kind, threads: usize) -> Result<Played, BenchError> {
-        let key = (format!("{} {}", scene.character_key(), scene.clip), kind, threads);
+        let body = if kind.is_implicit() { scene.body_key() } else { scene.character_key() };
+        let key = (format!("{body} {}", scene.clip), kind, threads);
         if let Some(played) = self.played.get(&key) {
             return Ok(played.clone());
         }
         let subject = self.subject(scene)?;
         let clip = scene.clip(&subject.character)?;
         let length = self.length(subject.vertices());
-        let (body, coherent) = (subject.body(kind), kind == Kind::Coherent);
-        let played = self.on(threads, || play::play(body, clip, coherent, &length));
+        let (body, coherent) = (self.body(scene, kind)?, kind == Kind::Coherent);
+        let played = self.on(threads, || play::play(&body, clip, coherent, &length));
         self.played.insert(key, played.clone());
         Ok(played)
     }

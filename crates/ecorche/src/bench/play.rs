@@ -70,7 +70,7 @@ pub(super) fn play(body: &Body, clip: &Clip, coherent: bool, length: &Length) ->
     let mut stages: Vec<Vec<(&'static str, f64)>> = vec![Vec::new(); count];
     let mut reports: Vec<TrackingReport> = Vec::new();
     for pass in 0..length.passes.max(1) {
-        let mut state = State::default();
+        let mut state = State::of_clip(&clip.name);
         let mut frame_at = |number: usize, workspace: &mut Workspace| {
             let time = clip.frame_time(number, fps);
             clip.sample(time, &mut pose);

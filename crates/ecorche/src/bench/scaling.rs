@@ -86,20 +86,32 @@ pub(super) fn bone_counts(bench: &mut Bench) -> Result<Table, BenchError> {
 pub(super) fn muscle_counts(bench: &mut Bench) -> Result<Table, BenchError> {
     let mut table = Table::new(
         "muscles",
-        format!("dynamics of the runner's muscles, 30 particles each, {} threads", bench.most()),
-        &["muscles", "dynamics (ms)", "without inertia (ms)", "fields (ms)", "per muscle (us)"],
+        format!("the runner's muscles, 30 particles each, {} threads", bench.most()),
+        &[
+            "muscles",
+            "dynamics (ms)",
+            "without inertia (ms)",
+            "fields (ms)",
+            "per muscle (us)",
+            "all, coherent (ms)",
+            "all, coherent/dqs",
+        ],
     );
-    let counts: &[usize] = if bench.quick() { &[4] } else { &[5, 10, 20, 50, 75, 100] };
-    let rows = thesis::growth(bench, counts)?;
+    let (scene, counts): (Scene, &[usize]) = if bench.quick() {
+        (Scene::arm("curl", true), &[4])
+    } else {
+        (Scene::runner(false), &[5, 10, 20, 50, 75, 100])
+    };
+    let rows = thesis::growth(bench, &scene, counts)?;
     let mut curves = [Vec::new(), Vec::new()];
     for row in rows {
         curves[0].push([row[0] as f32, row[1] as f32]);
-        curves[1].push([row[0] as f32, row[2] as f32]);
+        curves[1].push([row[0] as f32, row[5] as f32]);
         table.row(row.map(Cell::from));
     }
     bench.caution(&mut table);
     let [x, y] = [Axis::new("muscles", ""), Axis::new("frame", "ms")];
-    let names = ["dynamics", "without inertia"];
+    let names = ["dynamics", "all"];
     table.plots.push(lines("Muscles of the runner", x, y, names, curves));
     Ok(table)
 }
@@ -129,7 +141,7 @@ pub(super) fn threads(bench: &mut Bench) -> Result<Table, BenchError> {
             let (lbs, dqs) = (median(Kind::Linear)?, median(Kind::DualQuaternion)?);
             let (free_first, coherent_first) = *first.get_or_insert((free, coherent));
             table.row([
-                scene.name.into(),
+                scene.title().into(),
                 threads.into(),
                 free.into(),
                 coherent.into(),

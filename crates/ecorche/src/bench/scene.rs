@@ -2,12 +2,14 @@
 
 use super::bones::with_bones;
 use super::{Bench, BenchError};
-use crate::anatomy::{Anatomy, BindFrames, SkinDef, preset};
+use crate::anatomy::BindFrames;
+use crate::cache::Cache;
 use crate::character::{Character, Clip, Pose};
 use crate::deform::{Body, Method, Settings};
 use crate::muscle::definition::{BodyDef, MuscleDef};
 use crate::skinning::Surface;
 use glam::Affine3A;
+use std::path::Path;
 use std::sync::Arc;
 
 /// A character and a clip.
@@ -28,24 +30,25 @@ pub(super) struct Scene {
 pub(super) enum Kind {
     Linear,
     DualQuaternion,
-    /// The implicit skin, every frame for itself.
+    /// The implicit skin, over muscles if the scene has any, every frame for itself.
     Free,
-    /// The implicit skin, each frame from the one before.
+    /// The same, each frame from the one before; muscles swing.
     Coherent,
 }
 
-/// A scene made ready.
+impl Kind {
+    pub fn is_implicit(self) -> bool {
+        matches!(self, Self::Free | Self::Coherent)
+    }
+}
+
+/// A scene's character made ready, without muscles.
 pub(super) struct Subject {
     pub character: Arc<Character>,
     pub surface: Surface,
-    linear: Body,
-    dual_quaternion: Body,
-    pub implicit: Body,
-}
-
-/// The settings that are measured.
-pub(super) fn settings() -> Settings {
-    Settings { coherent: true, ..Settings::default() }
+    linear: Arc<Body>,
+    dual_quaternion: Arc<Body>,
+    pub implicit: Arc<Body>,
 }
 
 impl Scene {
@@ -92,6 +95,43 @@ impl Scene {
         format!("{} {:?}", self.sample, self.bones)
     }
 
+    /// Of the character and its muscles.
+    pub fn body_key(&self) -> String {
+        format!("{} {:?}", self.character_key(), self.muscles)
+    }
+
+    /// What stands in tables.
+    pub fn title(&self) -> String {
+        match self.muscles {
+            Some([count, particles]) => format!("{}, {count} muscles x {particles}", self.name),
+            None => self.name.to_owned(),
+        }
+    }
+
+    /// The same without muscles.
+    pub fn bare(&self) -> Self {
+        Self { muscles: None, ..self.clone() }
+    }
+
+    /// The thickest muscles of the sample, one fibre each, mirrored pairs side by side; none if the scene has none.
+    pub fn definition(&self, character: &Character) -> BodyDef {
+        let Some([count, particles]) = self.muscles else { return BodyDef::default() };
+        let anatomy = crate::samples::anatomy(&self.sample, character).unwrap_or_default();
+        let mut muscle = anatomy.in_full(character).muscle;
+        muscle.sort_by(|a, b| b.width.total_cmp(&a.width));
+        muscle.truncate(count);
+        let muscle = muscle.into_iter().map(|m| MuscleDef { particles, fibres: 1, ..m }).collect();
+        BodyDef { muscle, ..BodyDef::default() }
+    }
+
+    /// Binds for the implicit method, over muscles if the scene has any.
+    pub fn bind(&self, character: &Arc<Character>, cache: Option<&Cache>) -> Result<Body, BenchError> {
+        let method = if self.muscles.is_some() { Method::Muscles } else { Method::Implicit };
+        let settings = Settings { method, coherent: true, ..Settings::default() };
+        let definition = self.definition(character);
+        Ok(Body::bind_with(character.clone(), settings, &definition, Path::new("."), cache)?)
+    }
+
     pub fn build(&self) -> Result<Character, BenchError> {
         let character = crate::samples::build(&self.sample)?;
         Ok(match self.bones {
@@ -111,13 +151,13 @@ impl Subject {
     pub fn new(scene: &Scene, bench: &Bench) -> Result<Self, BenchError> {
         let character = Arc::new(scene.build()?);
         let surface = Surface::new(&character).ok_or(BenchError::NoSkin(scene.sample.clone()))?;
-        let implicit = Body::bind(character.clone(), settings(), Some(&bench.cache));
+        let implicit = Arc::new(scene.bare().bind(&character, Some(&bench.cache))?);
         let [linear, dual_quaternion] = [Method::Linear, Method::DualQuaternion]
-            .map(|method| Body::bind(character.clone(), method, None));
+            .map(|method| Arc::new(Body::bind(character.clone(), method, None)));
         Ok(Self { character, surface, linear, dual_quaternion, implicit })
     }
 
-    pub fn body(&self, kind: Kind) -> &Body {
+    pub fn body(&self, kind: Kind) -> &Arc<Body> {
         match kind {
             Kind::Linear => &self.linear,
             Kind::DualQuaternion => &self.dual_quaternion,
@@ -128,16 +168,6 @@ impl Subject {
     pub fn vertices(&self) -> usize {
         self.surface.mesh.positions.len()
     }
-}
-
-/// The `count` thickest muscles of the preset, one fibre each, mirrored pairs side by side.
-pub(super) fn muscles(character: &Character, [count, particles]: [usize; 2]) -> BodyDef {
-    let anatomy = Anatomy { skin: SkinDef::default(), body: preset::place(character).body };
-    let mut muscle = anatomy.in_full(character).muscle;
-    muscle.sort_by(|a, b| b.width.total_cmp(&a.width));
-    muscle.truncate(count);
-    let muscle = muscle.into_iter().map(|m| MuscleDef { particles, fibres: 1, ..m }).collect();
-    BodyDef { muscle, ..BodyDef::default() }
 }
 
 /// Where the bones of a character are at bind, and where a pose takes them.

@@ -8,8 +8,15 @@ use crate::output::plot::{Axis, Plot};
 use crate::skinning::{self, Skinner};
 
 /// Scenes that are looked into.
-pub(super) fn scenes(quick: bool) -> [Scene; 4] {
-    [Scene::runner(quick), Scene::hand(quick), Scene::arm("curl", quick), Scene::giant(quick)]
+pub(super) fn scenes(quick: bool) -> [Scene; 5] {
+    let (runner, arm) = (Scene::runner(quick), Scene::arm("curl", quick));
+    [
+        runner.clone().with_muscles(50, 30),
+        runner,
+        arm.with_muscles(4, 30),
+        Scene::hand(quick),
+        Scene::giant(quick),
+    ]
 }
 
 /// Stages of every scene.
@@ -33,7 +40,7 @@ pub(super) fn stages(bench: &mut Bench) -> Result<Table, BenchError> {
         let mut bars = [Vec::new(), Vec::new()];
         for (i, (stage, a, b)) in lines.iter().enumerate() {
             table.row([
-                scene.name.into(),
+                scene.title().into(),
                 (*stage).into(),
                 (*a).into(),
                 (100.0 * a / free.median).into(),
@@ -44,7 +51,7 @@ pub(super) fn stages(bench: &mut Bench) -> Result<Table, BenchError> {
             bars[1].push([i as f32, *b as f32]);
         }
         table.row([
-            scene.name.into(),
+            scene.title().into(),
             "whole frame".into(),
             free.median.into(),
             100.0.into(),
@@ -52,12 +59,12 @@ pub(super) fn stages(bench: &mut Bench) -> Result<Table, BenchError> {
             100.0.into(),
         ]);
         table.row([
-            scene.name.into(),
+            scene.title().into(),
             "dual quaternions alone".into(),
             skin_alone(bench, &scene, threads)?.into(),
         ]);
         table.plots.push(Plot {
-            title: format!("{}: stages of a frame", scene.name),
+            title: format!("{}: stages of a frame", scene.title()),
             x: Axis { labels: lines.iter().map(|l| l.0.to_owned()).collect(), ..Axis::default() },
             y: Axis::new("time", "ms"),
             series: bars_of(["history-free", "coherent"], bars),
@@ -109,7 +116,7 @@ pub(super) fn tracking(bench: &mut Bench) -> Result<Table, BenchError> {
         for (name, kind) in [("history-free", Kind::Free), ("coherent", Kind::Coherent)] {
             let Some(t) = bench.play(&scene, kind, threads)?.tracked else { continue };
             table.row([
-                scene.name.into(),
+                scene.title().into(),
                 name.into(),
                 t.vertices.into(),
                 (100.0 * (1.0 - t.awake / t.vertices)).into(),

@@ -2,12 +2,14 @@
 
 use super::papers::{OURS, bars_of, ours};
 use super::play::{least, median, window};
-use super::scene::{BoneMotion, Kind, Scene, muscles};
+use super::scene::{BoneMotion, Kind, Scene};
 use super::{Bench, BenchError, Cell, Table, bones};
 use crate::character::Pose;
+use crate::deform::MuscleSettings;
+use crate::dynamics;
 use crate::muscle::profile::{Profile, Profiles};
 use crate::muscle::{self, Motion, Musculature};
-use crate::output::plot::{Axis, Plot};
+use crate::output::plot::{Axis, Plot, Series};
 use std::path::Path;
 use std::time::Instant;
 
@@ -87,7 +89,7 @@ struct Strands {
 fn strands(bench: &mut Bench, scene: &Scene, threads: usize) -> Result<Strands, BenchError> {
     let subject = bench.subject(scene)?;
     let clip = scene.clip(&subject.character)?;
-    let definition = muscles(&subject.character, scene.muscles.unwrap_or([4, 30]));
+    let definition = scene.definition(&subject.character);
     let motion = BoneMotion::new(&subject);
     let skeleton = &subject.character.skeleton;
     let musculature = Musculature::new(&definition, skeleton, &motion.bind, Path::new("."), Vec::new())?;
@@ -98,6 +100,9 @@ fn strands(bench: &mut Bench, scene: &Scene, threads: usize) -> Result<Strands, 
         motion.at(&subject.character, &pose)
     };
     let passes = if bench.quick() { 1 } else { 2 };
+    // As many substeps as under the skin.
+    let substeps = (MuscleSettings::default().substeps_per_second / fps).round().max(1.0) as usize;
+    let dynamics = dynamics::Settings { substeps, ..MuscleSettings::default().dynamics };
     let worlds: Vec<_> = frames.clone().map(&mut world_at).collect();
     let start = musculature.at_rest(&worlds[0]);
     let volumes =
@@ -105,7 +110,7 @@ fn strands(bench: &mut Bench, scene: &Scene, threads: usize) -> Result<Strands, 
     let at_rest = volumes(&musculature.at_bind());
     Ok(bench.on(threads, || {
         let mut workspace = muscle::Workspace::default();
-        let settings = muscle::Settings::default();
+        let settings = muscle::Settings { dynamics, ..muscle::Settings::default() };
         let mut best = vec![[f64::MAX; 2]; worlds.len()];
         let (mut volume, mut resets) = (0.0f64, 0);
         for _ in 0..passes {
@@ -239,13 +244,8 @@ pub(super) fn frames(bench: &mut Bench) -> Result<Table, BenchError> {
         &["scene", "theirs, skin (ms)", "theirs, tracking (ms)", "theirs, dynamics (ms)", "theirs, all (ms)"]
             [..],
         &OURS,
-        &[
-            "our dynamics (ms)",
-            "our fields of muscles (ms)",
-            "skin: theirs/free",
-            "dynamics: theirs/ours",
-            "all, ours",
-        ],
+        &["dynamics (ms)", "all, history-free (ms)", "all, coherent (ms)"],
+        &["skin: theirs/free", "dynamics: theirs/ours", "all: theirs/coherent", "all, coherent/dqs"],
     ]
     .concat();
     let mut table =
@@ -255,97 +255,128 @@ pub(super) fn frames(bench: &mut Bench) -> Result<Table, BenchError> {
     let mut bars = [Vec::new(), Vec::new(), Vec::new(), Vec::new()];
     let mut labels = Vec::new();
     for (i, (name, scene, _, theirs)) in thesis_scenes(bench.quick()).into_iter().enumerate() {
-        let own = ours(bench, &scene, threads)?;
+        let own = ours(bench, &scene.bare(), threads)?;
+        let all =
+            [Kind::Free, Kind::Coherent].map(|kind| bench.play(&scene, kind, threads).map(|p| p.median));
+        let [free, coherent] = all;
+        let (free, coherent) = (free?, coherent?);
         let strands = strands(bench, &scene, threads)?;
         let mut row: Vec<Cell> = vec![name.into()];
         row.extend(theirs.map(Cell::from));
         row.extend(own.map(Cell::from));
-        row.extend(
-            [strands.step[0], strands.pose, theirs[0] / own[0], theirs[2] / strands.step[0]].map(Cell::from),
-        );
-        row.push("not in this build".into());
+        row.extend([strands.step[0], free, coherent].map(Cell::from));
+        row.extend([theirs[0] / own[0], theirs[2] / strands.step[0]].map(Cell::from));
+        row.extend([theirs[3] / coherent, coherent / own[3]].map(Cell::from));
         table.row(row);
         labels.push(name.to_owned());
-        for (bar, value) in bars.iter_mut().zip([theirs[0], own[0], theirs[2], strands.step[0]]) {
+        for (bar, value) in bars.iter_mut().zip([theirs[0], own[0], theirs[3], coherent]) {
             bar.push([i as f32, value as f32]);
         }
     }
-    table.note("our dynamics: every muscle out of bones and other muscles, 40 substeps, at the clip's 30 frames a second");
-    table.note("the skin without muscles and the dynamics are measured apart; muscles do not shape the skin in this build");
+    table.note("history-free to coherent/dqs: the skin without muscles. All: with muscles, out of bones, skin and each other; \
+                history-free without inertia, coherent with");
+    table.note("dynamics: alone, on the same bones but without the skin around; 32 substeps at the clip's 30 frames a second");
     bench.caution(&mut table);
     table.plots.push(Plot {
         title: format!("Scenes of the thesis (theirs on a {MACHINE})"),
         x: Axis { labels, ..Axis::default() },
-        y: Axis::new("time", "ms"),
-        series: bars_of(["skin, theirs", "skin, ours", "dynamics, theirs", "dynamics, ours"], bars),
+        y: Axis { log: true, ..Axis::new("frame", "ms") },
+        series: bars_of(["skin, theirs", "skin, ours", "all, theirs", "all, ours"], bars),
     });
     Ok(table)
 }
 
 /// Figure 6.12: particles.
 pub(super) fn particles(bench: &mut Bench) -> Result<Table, BenchError> {
-    let threads = bench.most();
+    let (quick, threads) = (bench.quick(), bench.most());
     let mut table = Table::new(
         "roussellet-6.12",
-        format!("dynamics over particles per muscle, {threads} threads"),
+        format!("a frame over particles per muscle, {threads} threads"),
         &[
             "scene",
             "particles per muscle",
-            "theirs (ms)",
+            "theirs, dynamics (ms)",
+            "theirs, all (ms)",
             "dynamics (ms)",
-            "worst (ms)",
+            "dynamics, worst (ms)",
             "per particle (us)",
-            "without inertia (ms)",
-            "fields (ms)",
-            "dynamics/dqs",
+            "all, history-free (ms)",
+            "all, coherent (ms)",
+            "all, coherent/dqs",
         ],
     );
     table.source = Some(
         "theirs: Roussellet 2018, figure 6.12, page 111, a drawing without numbers; those at 30 particles are of table 6.2",
     );
-    let quick = bench.quick();
     let counts: &[usize] = if quick { &[10, 30] } else { &[10, 20, 30, 40, 50] };
     let mut plot = Plot {
-        title: "Dynamics of muscles over their particles".to_owned(),
+        title: "A frame over the particles of a muscle".to_owned(),
         x: Axis::new("particles per muscle", ""),
-        y: Axis::new("frame", "ms"),
+        y: Axis { log: true, ..Axis::new("frame", "ms") },
         series: Vec::new(),
     };
-    for (scene, theirs, count) in [(Scene::arm("curl", quick), 42.0, 4), (Scene::runner(quick), 96.0, 50)] {
-        let mut points = Vec::new();
+    let mut scenes = vec![(Scene::arm("curl", quick), [42.0, 57.0], 4)];
+    if !quick {
+        scenes.push((Scene::runner(quick), [96.0, 569.0], 50));
+    }
+    for (scene, theirs, count) in scenes {
+        let mut curves = [Vec::new(), Vec::new()];
         let dqs = bench.play(&scene, Kind::DualQuaternion, threads)?.median;
         for &particles in counts {
-            let strands = strands(bench, &scene.clone().with_muscles(count, particles), threads)?;
-            points.push([particles as f32, strands.step[0] as f32]);
-            table.row([
-                format!("{} x {count}", scene.name).into(),
-                particles.into(),
-                if particles == 30 { Cell::Number(theirs) } else { Cell::None },
-                strands.step[0].into(),
-                strands.step[1].into(),
-                (1e3 * strands.step[0] / strands.particles.max(1) as f64).into(),
-                strands.settle.into(),
-                strands.pose.into(),
-                (strands.step[0] / dqs).into(),
-            ]);
+            let muscled = scene.clone().with_muscles(count, particles);
+            let strands = strands(bench, &muscled, threads)?;
+            let free = bench.play(&muscled, Kind::Free, threads)?.median;
+            let coherent = bench.play(&muscled, Kind::Coherent, threads)?.median;
+            if particles != 30 {
+                bench.muscled.remove(&muscled.body_key());
+            }
+            curves[0].push([particles as f32, strands.step[0] as f32]);
+            curves[1].push([particles as f32, coherent as f32]);
+            let mut row: Vec<Cell> =
+                vec![format!("{}, {count} muscles", scene.name).into(), particles.into()];
+            row.extend(theirs.map(|theirs| if particles == 30 { Cell::Number(theirs) } else { Cell::None }));
+            row.extend(strands.step.map(Cell::from));
+            row.push((1e3 * strands.step[0] / strands.particles.max(1) as f64).into());
+            row.extend([free, coherent, coherent / dqs].map(Cell::from));
+            table.row(row);
         }
-        let name = format!("{} muscles", count);
-        plot.series.push(crate::output::plot::Series { name, points, ..Default::default() });
+        for (what, points) in ["dynamics", "all"].into_iter().zip(curves) {
+            plot.series.push(Series { name: format!("{}, {what}", scene.name), points, ..Series::default() });
+        }
     }
     bench.caution(&mut table);
     table.plots.push(plot);
     Ok(table)
 }
 
-/// Dynamics over the number of muscles; for the tables of growth.
-pub(super) fn growth(bench: &mut Bench, counts: &[usize]) -> Result<Vec<[f64; 5]>, BenchError> {
+/// Muscles, dynamics, without inertia, fields, microseconds per muscle, whole frame, to dual quaternions; for the table of
+/// growth.
+pub(super) fn growth(
+    bench: &mut Bench,
+    scene: &Scene,
+    counts: &[usize],
+) -> Result<Vec<[f64; 7]>, BenchError> {
     let threads = bench.most();
     let mut rows = Vec::new();
     for &count in counts {
-        let scene = Scene::runner(bench.quick()).with_muscles(count, 30);
-        let strands = strands(bench, &scene, threads)?;
+        let muscled = scene.clone().with_muscles(count, 30);
+        let strands = strands(bench, &muscled, threads)?;
+        let coherent = bench.play(&muscled, Kind::Coherent, threads)?.median;
+        let dqs = bench.play(&muscled, Kind::DualQuaternion, threads)?.median;
+        if count != 50 {
+            bench.muscled.remove(&muscled.body_key());
+        }
         let per_muscle = 1e3 * strands.step[0] / strands.muscles.max(1) as f64;
-        rows.push([strands.muscles as f64, strands.step[0], strands.settle, strands.pose, per_muscle]);
+        let muscles = strands.muscles as f64;
+        rows.push([
+            muscles,
+            strands.step[0],
+            strands.settle,
+            strands.pose,
+            per_muscle,
+            coherent,
+            coherent / dqs,
+        ]);
     }
     Ok(rows)
 }
