@@ -23,6 +23,9 @@ pub(super) fn with_bones(mut character: Character, count: usize) -> Character {
         } else if bones < count && count <= held.iter().sum::<usize>() / 16 {
             let Some(slot) = (0..held.len()).max_by_key(|&s| held[s]) else { return character };
             split(&mut character, m, slot);
+            if self::bones(&character) == bones {
+                return character;
+            }
         } else {
             return character;
         }

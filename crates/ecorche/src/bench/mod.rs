@@ -19,7 +19,7 @@
 //! | history-free | every frame for itself |
 //! | coherent | each frame from the one before it, at the clip's own rate |
 //!
-//! With `quick` scenes are small and few frames are played: the tables are complete, their numbers are not to be compared.
+//! With `quick` small characters stand in and few frames are played: every table is there, no number is to be compared.
 
 mod bones;
 mod bytes;
@@ -257,7 +257,7 @@ impl Bench {
     /// What to say of times when scenes are small.
     fn caution(&self, table: &mut Table) {
         if self.quick() {
-            table.note("quick: small scenes and few frames; not to be compared with anything");
+            table.note("quick: small characters stand in and few frames are played; not to be compared with anything");
         }
     }
 }

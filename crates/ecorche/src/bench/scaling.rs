@@ -55,8 +55,9 @@ pub(super) fn vertices(bench: &mut Bench) -> Result<Table, BenchError> {
     let title = format!("the athlete runs, {} threads", bench.most());
     let mut table = Table::new("vertices", title, &columns());
     let counts: &[usize] =
-        if bench.quick() { &[5000] } else { &[5000, 10_000, 20_000, 50_000, 100_000, 200_000] };
-    let scene = |&count: &usize| Scene::new("athlete", format!("athlete?resolution={count}"), "run");
+        if bench.quick() { &[2000] } else { &[5000, 10_000, 20_000, 50_000, 100_000, 200_000] };
+    let (sample, clip) = if bench.quick() { ("hand", "fist") } else { ("athlete", "run") };
+    let scene = |&count: &usize| Scene::new("athlete", format!("{sample}?resolution={count}"), clip);
     let curves = over(bench, &mut table, counts.iter().map(scene).collect(), |vertices, _| vertices)?;
     bench.caution(&mut table);
     let [x, y] = [Axis::new("vertices", ""), Axis::new("frame", "ms")].map(|axis| Axis { log: true, ..axis });
@@ -71,7 +72,7 @@ pub(super) fn bone_counts(bench: &mut Bench) -> Result<Table, BenchError> {
     let title = format!("one character with more or fewer bones, {} threads", bench.most());
     let mut table = Table::new("bones", title, &columns());
     let (base, counts): (Scene, &[usize]) =
-        if quick { (Scene::hand(true), &[6]) } else { (Scene::runner(false), &[6, 12, 23, 36, 52, 80]) };
+        if quick { (Scene::hand(true), &[11]) } else { (Scene::runner(false), &[6, 12, 23, 36, 52, 80]) };
     let scenes = counts.iter().map(|&count| base.clone().with_bones(count)).collect();
     let curves = over(bench, &mut table, scenes, |_, bones| bones)?;
     table.note("fewer bones: those with the least skin are given to their parents; more: cut in two");

@@ -64,18 +64,29 @@ impl Scene {
         Self { muscles: Some([count, particles]), ..self }
     }
 
-    /// The athlete at full size, or at its least for a quick look.
-    pub fn athlete(name: &'static str, vertices: usize, clip: &'static str, quick: bool) -> Self {
-        Self::new(name, format!("athlete?resolution={}", if quick { 5000 } else { vertices }), clip)
+    /// A scene of a body; a small hand stands in for a quick look.
+    fn body(name: &'static str, vertices: usize, bones: usize, clip: &'static str, quick: bool) -> Self {
+        if quick {
+            return Self::hand(true).with_bones(bones / 2).named(name);
+        }
+        Self::new(name, format!("athlete?resolution={vertices}"), clip).with_bones(bones)
     }
 
-    /// Vertices 19,296 as in the thesis; all 52 bones, where the thesis has 12.
+    fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
+
+    /// Vertices 19,296 as in the thesis; all 52 bones, where the thesis has 12. A small arm stands in for a quick look.
     pub fn runner(quick: bool) -> Self {
-        Self::athlete("runner", 19_296, "run", quick)
+        if quick {
+            return Self::arm("curl", true).named("runner");
+        }
+        Self::new("runner", "athlete?resolution=19296", "run")
     }
 
     pub fn jumper(quick: bool) -> Self {
-        Self { name: "jumper", clip: "jump", ..Self::runner(quick) }
+        let clip = if quick { "shake" } else { "jump" };
+        Self { clip, ..Self::runner(quick) }.named("jumper")
     }
 
     pub fn hand(quick: bool) -> Self {
@@ -86,8 +97,14 @@ impl Scene {
         Self::new("arm", format!("arm?resolution={}", if quick { 2000 } else { 2172 }), clip)
     }
 
+    /// The size of the Armadillo of 2012.
     pub fn giant(quick: bool) -> Self {
-        Self::athlete("173k", 172_974, "run", quick).with_bones(23)
+        Self::body("173k", 172_974, 23, "run", quick)
+    }
+
+    /// The size of Juna of 2012.
+    pub fn juna(quick: bool) -> Self {
+        Self::body("Juna", 7973, 55, "squat", quick)
     }
 
     /// Without name and clip: scenes of one character share it.
