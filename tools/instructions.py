@@ -51,6 +51,9 @@ def main():
         WRITTEN.write_text(json.dumps({"compiler": compiler(), "instructions": counts}, indent=2) + "\n")
         print(WRITTEN.relative_to(ROOT))
         return
+    if not WRITTEN.exists():
+        print(f"nothing to compare with: {WRITTEN.relative_to(ROOT)} is missing; --write makes it")
+        return
     written = json.loads(WRITTEN.read_text())
     same_compiler = written["compiler"] == compiler()
     slower = []
@@ -59,14 +62,14 @@ def main():
         change = None if then is None else now / then - 1.0
         word = "new" if change is None else f"{100 * change:+.1f} %"
         print(f"{name:16} {now:>12} instructions  {word}")
-        if change is None or abs(change) > TOLERANCE:
-            slower += [name] if change is None or change > 0 else []
-            if change is not None and change < 0:
-                print(f"{'':16} fewer: write it down with --write")
+        if change is None or change > TOLERANCE:
+            slower.append(name)
+        elif change < -TOLERANCE:
+            print(f"{'':16} fewer: write it down with --write")
     if not same_compiler:
         print(f"counted with {compiler()}, written down with {written['compiler']}: differences are no failure")
     elif slower:
-        sys.exit(f"more instructions than written down: {', '.join(slower)}; if meant, --write and say why")
+        sys.exit(f"more instructions than written down, or new: {', '.join(slower)}; if meant, --write and say why")
 
 
 if __name__ == "__main__":
