@@ -80,6 +80,11 @@ impl Drawn {
         self.sources.len()
     }
 
+    /// Mesh and file vertex of a drawn vertex.
+    pub fn source(&self, vertex: u32) -> Option<[usize; 2]> {
+        self.sources.get(vertex as usize).map(|&[mesh, vertex, _]| [mesh as usize, vertex as usize])
+    }
+
     /// Three coordinates per drawn vertex.
     pub fn positions(&self, frame: &Frame, positions: &mut Vec<f32>) {
         positions.clear();

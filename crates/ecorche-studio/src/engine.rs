@@ -135,6 +135,8 @@ struct FrameHead {
     revision: u64,
     looks: Vec<LookHead>,
     quantity: Option<QuantityHead>,
+    /// The way of the traced vertex: what moved it, and where to.
+    path: Vec<(&'static str, [f32; 3])>,
     /// Milliseconds the frame before this one took to encode.
     encoding: f64,
     /// Milliseconds since 1970, to tell how long the way is.
@@ -363,10 +365,16 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
         let mut quantity = None;
         let mut problem = None;
         let mut flesh = Flesh::default();
+        let mut path = Vec::new();
         for (k, &look) in view.looks.iter().enumerate() {
             let Some((shown, binding, trouble)) = self.choose(look, view.clip.as_deref()) else { continue };
-            let started = Instant::now();
             let running = self.running.get_mut(&shown).expect("just chosen");
+            let source = view.trace.filter(|_| k == 0).and_then(|v| studio.drawn.source(v));
+            let traced = source
+                .zip(running.body.surface())
+                .and_then(|([mesh, vertex], surface)| surface.vertex_of(&studio.character, mesh, vertex));
+            self.workspace.trace(traced);
+            let started = Instant::now();
             let frame = if playing {
                 running.body.deform_next(&pose, reel.time(at), &mut running.state, &mut self.workspace)
             } else {
@@ -392,6 +400,7 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
                 problem: trouble,
             });
             if k == 0 {
+                path = self.workspace.path().iter().map(|&(what, at)| (what, at.to_array())).collect();
                 flesh = self.workspace.flesh().clone();
             }
             frames.push(frame);
@@ -439,6 +448,7 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             revision: self.told_revision,
             looks,
             quantity: heading,
+            path,
             encoding: self.encoding,
             sent: unix_milliseconds(),
             refused: studio.refused.total(),
@@ -536,6 +546,9 @@ fn check(view: &View, studio: &Studio) -> Result<(), String> {
         if joint >= character.skeleton.len() || !(0.5..=2.0).contains(&length) {
             return Err(format!("joint {joint} does not exist or its rotation is none"));
         }
+    }
+    if view.trace.is_some_and(|v| studio.drawn.source(v).is_none()) {
+        return Err("there is no such vertex to follow".to_owned());
     }
     let levels = view.inside.surface.as_ref().is_none_or(|s| s.level.is_finite());
     let planes = view.inside.slice.as_ref().is_none_or(|s| s.at.is_finite());

@@ -205,6 +205,8 @@ pub struct View {
     pub looks: Vec<Look>,
     /// A quantity of [`ecorche::inspect`] to colour the first by.
     pub quantity: Option<String>,
+    /// A drawn vertex whose way through the frame is told.
+    pub trace: Option<u32>,
     /// What to show under the skin.
     pub inside: Inside,
 }

@@ -86,7 +86,7 @@ async fn say(socket: &mut Socket, request: Value) {
 fn view(look: &str, at: f64) -> Value {
     json!({ "view": {
         "id": 1, "clip": "bend", "playing": false, "at": at, "speed": 1.0, "repeat": true, "pose": [],
-        "looks": [look], "quantity": null,
+        "looks": [look], "quantity": null, "trace": null,
         "inside": { "flesh": false, "samples": null, "surface": null, "slice": null },
     } })
 }

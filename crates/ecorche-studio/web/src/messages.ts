@@ -163,6 +163,8 @@ export interface FrameHead {
   revision: number;
   looks: LookHead[];
   quantity: Quantity | null;
+  /** The way of the traced vertex: what moved it, and where to. */
+  path: [string, Vector][];
   encoding: number;
   sent: number;
   refused: number;
@@ -261,6 +263,7 @@ export interface View {
   pose: [number, [number, number, number, number]][];
   looks: Look[];
   quantity: string | null;
+  trace: number | null;
   inside: InsideRequest;
 }
 

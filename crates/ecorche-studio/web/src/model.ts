@@ -88,6 +88,8 @@ export class Model {
     surface: null,
     slice: null,
   };
+  /** The vertex whose way is followed. */
+  trace: number | null = null;
   /** Joints turned by hand. */
   pose = new Map<number, Rotation>();
   /**
@@ -221,6 +223,7 @@ export class Model {
       pose: [...this.pose],
       looks: display.compare === "single" ? [display.looks[0]] : [...display.looks],
       quantity: display.quantity,
+      trace: this.trace,
       inside: {
         flesh: display.flesh,
         samples: display.samples ? { bone } : null,

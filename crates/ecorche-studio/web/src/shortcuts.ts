@@ -47,7 +47,7 @@ export function shortcuts(model: Model, viewport: Viewport): void {
       if (event.target instanceof HTMLElement) event.target.blur();
       viewport.wantJoint = null;
       viewport.wantPoint = null;
-      viewport.trail.follow(null);
+      viewport.follow(null);
       if (document.querySelector("dialog") === null) model.select({ kind: "none" });
       return;
     }

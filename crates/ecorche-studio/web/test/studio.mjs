@@ -344,26 +344,29 @@ const steps = {
   },
 
   async "saving, loading, undo"(browser) {
-    await visit(browser, [SMALL], async ({ tab, folder }) => {
-      await tab.stand("implicit", 7);
+    await visit(browser, [ARM], async ({ tab, folder }) => {
+      await tab.stand("muscles", 20);
       const [before, text] = [await tab.positions(), await tab.run(() => globalThis.ecorche.model.document.text)];
-      await dragSlider(tab, "Gap", 0.8);
+      await tab.page.click(".entry:has-text('biceps')");
+      await dragSlider(tab, "Width", 0.5);
+      await tab.page.keyboard.press("Escape");
+      await tab.run(() => globalThis.ecorche.model.show({ flesh: false, opacity: 1 }));
       await tab.page.waitForFunction(() => globalThis.ecorche.model.document.undo === 1);
-      await tab.settled("implicit");
+      await tab.settled("muscles");
       await tab.fixCamera();
       const [after, picture] = [await tab.positions(), await tab.picture()];
-      assert.ok(!same(before, after), "the gap is seen");
+      assert.ok(!same(before, after), "the width is seen");
       await tab.page.click("#save");
       await tab.page.fill("dialog .path", "mine.toml");
       await tab.page.keyboard.press("Enter");
       await tab.page.waitForFunction(() => globalThis.ecorche.model.document.unsaved === false);
       await tab.page.click("#undo");
       await tab.page.waitForFunction(() => globalThis.ecorche.model.document.undo === 0);
-      await tab.settled("implicit");
+      await tab.settled("muscles");
       assert.ok(same(before, await tab.positions()), "undo brings the same bits back");
       assert.equal(await tab.run(() => globalThis.ecorche.model.document.text), text);
-      await visit(browser, [SMALL, "--anatomy", path.join(folder, "mine.toml")], async ({ tab: other }) => {
-        await other.stand("implicit", 7);
+      await visit(browser, [ARM, "--anatomy", path.join(folder, "mine.toml")], async ({ tab: other }) => {
+        await other.stand("muscles", 20);
         await other.fixCamera();
         assert.ok(same(after, await other.positions()), "what was saved loads");
         assert.ok(picture.equals(await other.picture()), "and gives the same picture");

@@ -19,6 +19,8 @@ export function readout(model: Model, viewport: Viewport): HTMLElement {
   const line = (id: string): HTMLElement => h("div", { id });
   const [engine, stream, counts, state] = [line("engine-time"), line("stream-time"), line("counts"), line("state")];
   const labels = h("div", { class: "pane-labels" });
+  const steps = h("div", { class: "steps", id: "steps" });
+  steps.hidden = true;
   const times: number[] = [];
 
   model.on("frame", (frame) => {
@@ -33,11 +35,13 @@ export function readout(model: Model, viewport: Viewport): HTMLElement {
     counts.textContent = countLine(model, frame);
     state.textContent = stateLine(frame);
     labels.replaceChildren(...paneLabels(model, frame));
+    steps.replaceChildren(...stepList(frame));
+    steps.hidden = model.trace === null;
   });
   model.on("display", () => {
     if (model.frame) labels.replaceChildren(...paneLabels(model, model.frame));
   });
-  return h("div", { class: "readout" }, engine, stream, counts, state, labels, legend(model), divider(model, viewport));
+  return h("div", { class: "readout" }, engine, stream, counts, state, labels, steps, legend(model), divider(model, viewport));
 }
 
 function countLine(model: Model, frame: Frame): string {
@@ -63,6 +67,16 @@ function stateLine(frame: Frame): string {
 function paneLabels(model: Model, frame: Frame): HTMLElement[] {
   if (model.display.compare === "single" || frame.looks.length < 2) return [];
   return frame.looks.map((look, k) => h("span", { class: k === 0 ? "left" : "right", text: nameOf(look.shown) }));
+}
+
+/** What moved the followed vertex, and how far from where skinning took it. */
+function stepList(frame: Frame): HTMLElement[] {
+  const start = frame.path[0]?.[1];
+  if (!start) return [h("div", { text: "following a vertex; its steps are told by the implicit methods" })];
+  return frame.path.map(([what, at]) => {
+    const distance = 1000 * Math.hypot(at[0] - start[0], at[1] - start[1], at[2] - start[2]);
+    return h("div", {}, h("span", { text: what }), h("span", { text: `${distance.toFixed(2)} mm` }));
+  });
 }
 
 /** The line of a wipe, to be dragged. */

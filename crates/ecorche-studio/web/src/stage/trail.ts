@@ -1,4 +1,4 @@
-/** The path of a vertex through the clip: where it was in every frame that was shown. */
+/** The path of a vertex: through the clip, in every frame that was shown, and through the steps that placed it in this one. */
 
 import { BufferAttribute, BufferGeometry, Group, Line, LineBasicMaterial, Points, PointsMaterial, Vector3 } from "three";
 
@@ -8,13 +8,15 @@ export class Trail {
   /** Place by tenth of a frame. */
   private readonly places = new Map<number, Vector3>();
   private readonly line: Line<BufferGeometry, LineBasicMaterial>;
+  private readonly steps: Line<BufferGeometry, LineBasicMaterial>;
   private readonly dot: Points<BufferGeometry, PointsMaterial>;
 
   constructor() {
     const over = { depthTest: false, transparent: true };
     this.line = new Line(new BufferGeometry(), new LineBasicMaterial({ color: 0x7fd1ff, ...over }));
+    this.steps = new Line(new BufferGeometry(), new LineBasicMaterial({ color: 0xffd166, ...over }));
     this.dot = new Points(new BufferGeometry(), new PointsMaterial({ color: 0xffffff, size: 8, sizeAttenuation: false, ...over }));
-    for (const object of [this.line, this.dot]) {
+    for (const object of [this.line, this.steps, this.dot]) {
       object.frustumCulled = false;
       object.renderOrder = 9;
       this.group.add(object);
@@ -33,12 +35,13 @@ export class Trail {
     this.places.clear();
   }
 
-  take(at: number, positions: Float32Array): void {
+  take(at: number, positions: Float32Array, steps: [string, [number, number, number]][]): void {
     if (this.vertex === null) return;
     const place = new Vector3().fromArray(positions, 3 * this.vertex);
     this.places.set(Math.round(10 * at), place);
     const path = [...this.places].sort((a, b) => a[0] - b[0]).flatMap(([, p]) => p.toArray());
     this.put(this.line, path);
+    this.put(this.steps, steps.flatMap(([, step]) => step));
     this.put(this.dot, place.toArray());
   }
 

@@ -95,7 +95,7 @@ export class Viewport {
     this.skins[0].paint(frame.quantity, frame.values);
     this.skeleton.take(frame.joints);
     const [skin] = frame.skins;
-    if (skin) this.trail.take(frame.at, skin.positions);
+    if (skin) this.trail.take(frame.at, skin.positions, frame.path);
     if (!this.framed) {
       this.framed = true;
       const box = this.skins[0].box();
@@ -326,9 +326,7 @@ export class Viewport {
       return;
     }
     if (follow) {
-      this.trail.follow(skin?.face?.a ?? null);
-      stage.invalidate();
-      model.ask();
+      this.follow(skin?.face?.a ?? null);
       return;
     }
     const sample = this.interior?.pickSample(x - left, y, stage.camera, paneWidth, height) ?? null;
@@ -353,6 +351,14 @@ export class Viewport {
     else if (skin && (model.display.skeleton || model.selection.kind === "joint")) {
       model.select({ kind: "joint", joint: skeleton.nearest(skin.point) });
     } else if (!skin) model.select({ kind: "none" });
+  }
+
+  /** Follows a vertex, or none. */
+  follow(vertex: number | null): void {
+    this.trail.follow(vertex);
+    this.model.trace = vertex;
+    this.model.ask();
+    this.stage.invalidate();
   }
 
   /** Which skin is under a column of pixels, how wide its picture is, and where it begins. */
