@@ -65,11 +65,11 @@ export class Tab {
     });
   }
 
-  static async open(browser, url, out, size = { width: 1280, height: 800 }) {
+  static async open(browser, url, out, size = { width: 1280, height: 800 }, query = "?plain") {
     const page = await browser.newPage({ viewport: size });
     const tab = new Tab(page, out);
     // Neither antialiasing nor large shadows: the processor draws.
-    await page.goto(`${url}?plain`);
+    await page.goto(`${url}${query}`);
     await page.waitForFunction(() => globalThis.ecorche?.model.frame, null, { timeout: 60_000 });
     return tab;
   }

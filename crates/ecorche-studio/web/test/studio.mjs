@@ -4,7 +4,7 @@
  *     node test/studio.mjs --ecorche ../../../target/release/ecorche --out ../../../target/studio-screenshots
  *
  * `--only WORDS` runs the steps whose names contain the words; `--minutes N` makes the step about memory play that
- * long.
+ * long; `--pictures FOLDER` makes the pictures of docs/studio.md instead of testing.
  */
 
 import assert from "node:assert/strict";
@@ -22,6 +22,7 @@ const { values: options } = parseArgs({
     out: { type: "string", default: "../../../target/studio-screenshots" },
     only: { type: "string", default: "" },
     minutes: { type: "string", default: "0.5" },
+    pictures: { type: "string", default: "" },
   },
 });
 const program = path.resolve(options.ecorche);
@@ -545,8 +546,42 @@ const steps = {
   },
 };
 
+/** The pictures of the user's page. */
+async function makePictures(browser, folder) {
+  const engine = new Engine(program, folder, []);
+  try {
+    const tab = await Tab.open(browser, await engine.url, path.resolve(folder), { width: 1120, height: 680 }, "");
+    await tab.run(() => {
+      const { model } = globalThis.ecorche;
+      model.show({ compare: "wipe", looks: ["muscles", "lbs"] });
+      model.move({ clip: "squat" });
+    });
+    await tab.stand("muscles", 24);
+    await tab.run(() => globalThis.ecorche.viewport.frameAll());
+    await tab.page.waitForTimeout(3000);
+    await tab.screenshot("studio_wipe");
+    await tab.run(() => {
+      const { model } = globalThis.ecorche;
+      model.show({ compare: "single", flesh: true, opacity: 0.3 });
+      model.move({ clip: "curl" });
+    });
+    await tab.stand("muscles", 24);
+    await tab.run(() => globalThis.ecorche.model.select({ kind: "muscle", name: globalThis.ecorche.model.document.muscle[0].name, side: "left" }));
+    await tab.run(() => globalThis.ecorche.viewport.frameAll());
+    await tab.page.waitForTimeout(4000);
+    await tab.screenshot("studio_muscles");
+  } finally {
+    await engine.kill();
+  }
+}
+
 mkdirSync(out, { recursive: true });
 const browser = await openBrowser();
+if (options.pictures !== "") {
+  await makePictures(browser, options.pictures);
+  await browser.close();
+  process.exit(0);
+}
 let failed = 0;
 for (const [name, step] of Object.entries(steps)) {
   if (!name.includes(options.only)) continue;

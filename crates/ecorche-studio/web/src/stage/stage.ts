@@ -59,6 +59,7 @@ export class Stage {
     this.key.castShadow = true;
     this.key.shadow.mapSize.setScalar(plain ? 1024 : 2048);
     this.key.shadow.radius = 5;
+    this.key.shadow.bias = -0.001;
     const fill = new DirectionalLight(0xbcd0ff, 0.55);
     fill.position.set(-3, 2, 2);
     const rim = new DirectionalLight(0xffffff, 1.3);
