@@ -54,7 +54,7 @@ pub fn run(arguments: &Measure, console: &Console) -> Result<Outcome, Failure> {
 
     if arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-") {
         print!("{}", describe(&measured));
-        muscles.iter().for_each(|(clip, history)| print!("{clip}, {}\n", history.describe()));
+        muscles.iter().for_each(|(clip, history)| println!("{clip}, {}", history.describe()));
     }
     if let Some(path) = &arguments.json {
         let mut json = as_json(&measured);

@@ -66,6 +66,9 @@ pub(super) struct Flesh {
     falloff: Vec<Compact>,
 }
 
+/// How much of a fibre belongs to a part, over its length from 0 to 1.
+type Share = Box<dyn Fn(f64) -> f64 + Sync>;
+
 impl Flesh {
     pub fn new(
         character: &Character,
@@ -94,7 +97,7 @@ impl Flesh {
     pub fn at_rest(&self, parts: &Parts, settings: &thin::Settings) -> robust::RestLayers {
         let flesh = self.musculature.at_bind();
         let fields = parts.parts.iter().zip(&self.members).map(|(part, members)| {
-            let shares: Vec<(usize, Box<dyn Fn(f64) -> f64 + Sync>)> = members
+            let shares: Vec<(usize, Share)> = members
                 .iter()
                 .filter_map(|member| {
                     let Source::Fibre(fibre) = member.source else { return None };

@@ -227,7 +227,7 @@ impl Implicit {
                 w.robust.stages.push(("track", started.elapsed().as_secs_f64() * 1e3));
             }
         }
-        w.stages.extend(w.before_tracking.drain(..));
+        w.stages.append(&mut w.before_tracking);
         w.stages.extend_from_slice(&w.robust.stages);
         self.mark_bad_joints(w);
     }

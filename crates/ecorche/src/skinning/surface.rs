@@ -82,7 +82,7 @@ impl Surface {
     /// The surface's vertex that file vertex `v` of mesh `m` is welded into; `None` without skin or vertex.
     pub fn vertex_of(&self, character: &Character, m: usize, v: usize) -> Option<u32> {
         let first = self.first_of_mesh.get(m).copied().flatten()?;
-        character.meshes[m].weld.surface_of_vertex.get(v).map(|s| first as u32 + s)
+        character.meshes[m].weld.surface_of_vertex.get(v).map(|s| first + s)
     }
 
     /// Takes what mesh `m` has per file vertex to the surface's vertices, of which others are left alone.
