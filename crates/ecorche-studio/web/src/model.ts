@@ -179,7 +179,7 @@ export class Model {
         break;
       case "inside":
         this.timing.inside = performance.timeOrigin + performance.now() - message.inside.sent;
-        this.emit("inside", message.inside);
+        this.emit("inside", this.wanted(message.inside));
         break;
       case "notice":
         this.emit("notice", message.notice);
@@ -191,6 +191,20 @@ export class Model {
         this.emit("graph", message.graph);
         break;
     }
+  }
+
+  /** What is still asked for of a message that may be older than the last click. */
+  private wanted(inside: Inside): Inside | null {
+    const { flesh, samples, surface, slice } = this.display;
+    if (!flesh && !samples && !surface && !slice) return null;
+    return {
+      ...inside,
+      tubes: flesh ? inside.tubes : [],
+      balls: flesh ? inside.balls : [],
+      samples: samples ? inside.samples : [0, 0],
+      surface: surface ? inside.surface : null,
+      slice: slice ? inside.slice : null,
+    };
   }
 
   /** The frame is on the screen. */
