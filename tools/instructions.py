@@ -3,12 +3,13 @@
     instructions.py            compares; exit code 1 if a kernel got slower by more than the tolerance
     instructions.py --write    writes the counts down
 
-Counts do not depend on what else the machine does, which times do. They depend on the compiler: the file says
-which one, and under another one differences are told but are no failure. Needs valgrind and
-target/release/examples/kernels (cargo build --release --workspace --examples).
+Counts do not depend on what else the machine does, which times do. They depend on the compiler and on what the
+processor can do: the file says which they were, and under others differences are told but are no failure. Needs
+valgrind and target/release/examples/kernels (cargo build --release --workspace --examples).
 """
 
 import argparse
+import hashlib
 import json
 import pathlib
 import re
@@ -25,6 +26,14 @@ TOLERANCE = 0.03
 
 def compiler():
     return subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def processor():
+    """Model and features, by which kernels choose their lanes."""
+    lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+    found = [line.split(":", 1)[1].strip() for key in ("model name", "flags") for line in lines if line.startswith(key)]
+    features = hashlib.sha256(found[-1].encode()).hexdigest()[:12] if found else ""
+    return f"{found[0]} {features}" if found else "unknown"
 
 
 def count(name):
@@ -47,15 +56,16 @@ def main():
         sys.exit(f"{PROGRAM} is missing; cargo build --release --workspace --examples")
     names = subprocess.run([PROGRAM], capture_output=True, text=True, check=True).stdout.split()
     counts = {name: count(name) for name in names}
+    here = {"compiler": compiler(), "processor": processor()}
     if arguments.write:
-        WRITTEN.write_text(json.dumps({"compiler": compiler(), "instructions": counts}, indent=2) + "\n")
+        WRITTEN.write_text(json.dumps({**here, "instructions": counts}, indent=2) + "\n")
         print(WRITTEN.relative_to(ROOT))
         return
     if not WRITTEN.exists():
         print(f"nothing to compare with: {WRITTEN.relative_to(ROOT)} is missing; --write makes it")
         return
     written = json.loads(WRITTEN.read_text())
-    same_compiler = written["compiler"] == compiler()
+    then_there = {key: written.get(key, "unknown") for key in here}
     slower = []
     for name, now in counts.items():
         then = written["instructions"].get(name)
@@ -66,8 +76,8 @@ def main():
             slower.append(name)
         elif change < -TOLERANCE:
             print(f"{'':16} fewer: write it down with --write")
-    if not same_compiler:
-        print(f"counted with {compiler()}, written down with {written['compiler']}: differences are no failure")
+    if then_there != here:
+        print(f"counted with {here}, written down with {then_there}: differences are no failure")
     elif slower:
         sys.exit(f"more instructions than written down, or new: {', '.join(slower)}; if meant, --write and say why")
 
