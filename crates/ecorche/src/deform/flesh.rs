@@ -118,17 +118,17 @@ impl Flesh {
 
     /// The layers of a moment.
     pub fn layers(&self, flesh: &muscle::Flesh) -> PosedLayers {
-        let tables: Vec<TabulatedMuscle> =
-            flesh.muscles.par_iter().map(|m| TabulatedMuscle::new(&m.field)).collect();
+        let tables: Vec<Arc<TabulatedMuscle>> =
+            flesh.muscles.par_iter().map(|m| Arc::new(TabulatedMuscle::new(&m.field))).collect();
         let parts = self
             .members
-            .iter()
+            .par_iter()
             .zip(&self.falloff)
             .map(|(members, &falloff)| {
                 let members: Vec<PosedMember> =
                     members.iter().map(|m| PosedMember::new(m, flesh, &tables)).collect();
                 let support = members.iter().fold(Support::EMPTY, |sum, m| sum.with(m.support));
-                PartLayer { support, falloff, members }
+                PartLayer { support, falloff, lattice: Lattice::new(support, &members), members }
             })
             .collect();
         PosedLayers { parts }
@@ -353,12 +353,12 @@ struct PosedMember {
 }
 
 enum PosedSource {
-    Muscle(TabulatedMuscle),
+    Muscle(Arc<TabulatedMuscle>),
     Pad(FatPad),
 }
 
 impl PosedMember {
-    fn new(member: &Member, flesh: &muscle::Flesh, tables: &[TabulatedMuscle]) -> Self {
+    fn new(member: &Member, flesh: &muscle::Flesh, tables: &[Arc<TabulatedMuscle>]) -> Self {
         let (field, low, high, thick) = match member.source {
             Source::Fibre(index) => {
                 let muscle = tables[index].clone();
@@ -376,6 +376,17 @@ impl PosedMember {
         let margin = thick + member.reach;
         let support = Support { low: low - margin, high: high + margin };
         Self { field, reach: member.reach, share: member.share.clone(), support, low, high, thick }
+    }
+
+    /// Boxes outside which nothing is felt.
+    fn boxes(&self) -> impl Iterator<Item = Support> + '_ {
+        let margin = self.thick + self.reach;
+        let (muscle, pad) = match &self.field {
+            PosedSource::Muscle(muscle) => (Some(muscle), None),
+            PosedSource::Pad(_) => (None, Some(self.support)),
+        };
+        let stretches = muscle.into_iter().flat_map(|muscle| muscle.stretches());
+        stretches.map(move |[low, high]| Support { low: low - margin, high: high + margin }).chain(pad)
     }
 
     /// Nearly the distance and its gradient; `None` where it is not felt.
@@ -438,6 +449,66 @@ struct PartLayer {
     support: Support,
     falloff: Compact,
     members: Vec<PosedMember>,
+    lattice: Lattice,
+}
+
+/// Which members may be felt where: a box of cells, in each a bit for every member. A trunk has sixty muscles, of which
+/// a point feels three.
+struct Lattice {
+    low: Vec3,
+    cells_per_metre: Vec3,
+    /// The last bit stands for all members from there on.
+    felt: Vec<u128>,
+}
+
+impl Lattice {
+    /// Cells along each side.
+    const CELLS: usize = 12;
+
+    fn new(support: Support, members: &[PosedMember]) -> Self {
+        let size = support.high - support.low;
+        if members.is_empty() || !size.is_finite() {
+            return Self { low: Vec3::ZERO, cells_per_metre: Vec3::ZERO, felt: Vec::new() };
+        }
+        let cells_per_metre = Self::CELLS as f32 / size.max(Vec3::splat(f32::MIN_POSITIVE));
+        let mut lattice = Self { low: support.low, cells_per_metre, felt: vec![0; Self::CELLS.pow(3)] };
+        for (k, member) in members.iter().enumerate() {
+            let bit = 1u128 << k.min(127);
+            for felt in member.boxes() {
+                let [low, high] = [felt.low, felt.high].map(|corner| lattice.cell(corner));
+                for z in low[2]..=high[2] {
+                    for y in low[1]..=high[1] {
+                        for x in low[0]..=high[0] {
+                            lattice.felt[x + Self::CELLS * (y + Self::CELLS * z)] |= bit;
+                        }
+                    }
+                }
+            }
+        }
+        lattice
+    }
+
+    #[inline]
+    fn cell(&self, point: Vec3) -> [usize; 3] {
+        let at = ((point - self.low) * self.cells_per_metre).max(Vec3::ZERO);
+        at.to_array().map(|c| (c as usize).min(Self::CELLS - 1))
+    }
+
+    /// Indices of the members that may be felt at a point, ascending.
+    #[inline]
+    fn at(&self, point: Vec3, members: usize) -> impl Iterator<Item = usize> + '_ {
+        let [x, y, z] = self.cell(point);
+        let mut bits = self.felt.get(x + Self::CELLS * (y + Self::CELLS * z)).copied().unwrap_or(0);
+        let beyond = if bits >> 127 == 1 { 128..members.max(128) } else { 0..0 };
+        let first = std::iter::from_fn(move || {
+            (bits != 0).then(|| {
+                let k = bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                k
+            })
+        });
+        first.chain(beyond)
+    }
 }
 
 /// The layers of every part in one moment.
@@ -458,7 +529,8 @@ impl Layers for PosedLayers {
         let layer = &self.parts[part as usize];
         let mut felt = [Sample::OUTSIDE; MOST_FELT];
         let (mut count, mut most) = (0, own.value);
-        for member in &layer.members {
+        for k in layer.lattice.at(point, layer.members.len()) {
+            let member = &layer.members[k];
             if !member.support.contains(point) || count == MOST_FELT {
                 continue;
             }

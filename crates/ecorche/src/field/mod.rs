@@ -34,6 +34,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod cells;
 #[cfg(test)]
 pub(crate) mod conformance;
 pub mod falloff;
@@ -44,6 +45,7 @@ pub mod posed;
 pub mod section;
 pub mod tree;
 
+pub use cells::Cells;
 pub use falloff::Falloff;
 pub use grid::{BakeError, Grid, GridSettings};
 pub use hrbf::{CompactHrbf, FitError, Hrbf, SurfaceSample};

@@ -38,12 +38,8 @@ impl Aabb {
     /// Whether the closed boxes share a point.
     #[inline]
     pub fn overlaps(&self, other: &Self) -> bool {
-        self.low.x <= other.high.x
-            && other.low.x <= self.high.x
-            && self.low.y <= other.high.y
-            && other.low.y <= self.high.y
-            && self.low.z <= other.high.z
-            && other.low.z <= self.high.z
+        // Without branches: in a tree each of the six is a coin flip.
+        self.low.cmple(other.high).all() & other.low.cmple(self.high).all()
     }
 
     /// Squared distance from the point to the box; zero inside.
@@ -219,7 +215,7 @@ impl Bvh {
     /// Every pair of items `[a, b]`, `a < b`, whose boxes overlap and for which `keep(a, b)` holds,
     /// ascending. Runs in parallel.
     pub fn self_pairs(&self, keep: impl Fn(u32, u32) -> bool + Sync) -> Vec<[u32; 2]> {
-        self.self_pairs_in(keep, |_| true)
+        self.self_pairs_in(keep, |_, _| true)
     }
 
     /// What `join` makes of the items under each node.
@@ -239,12 +235,36 @@ impl Bvh {
         found
     }
 
-    /// As [`Bvh::self_pairs`], without the pairs inside nodes that `is_open` says no to; nodes are numbered as
-    /// in [`Bvh::summaries`].
+    /// Cuts the tree into the largest nodes that hold at most so many items: the nodes, and of each node (numbered as
+    /// in [`Bvh::summaries`]) the place of the one it lies in, `u32::MAX` above the cut.
+    pub fn cut(&self, most: usize) -> (Vec<u32>, Vec<u32>) {
+        let count = |node: &Node| node.count as usize;
+        let items = self.summaries(|_| 1usize, |a, b| a + b);
+        let (mut roots, mut root_of_node) = (Vec::new(), vec![u32::MAX; self.nodes.len()]);
+        for (i, node) in self.nodes.iter().enumerate() {
+            if root_of_node[i] == u32::MAX && (items[i] <= most || count(node) > 0) {
+                root_of_node[i] = roots.len() as u32;
+                roots.push(i as u32);
+            }
+            if count(node) == 0 && root_of_node[i] != u32::MAX {
+                root_of_node[i + 1] = root_of_node[i];
+                root_of_node[node.link as usize] = root_of_node[i];
+            }
+        }
+        (roots, root_of_node)
+    }
+
+    /// The node that holds an item, numbered as in [`Bvh::summaries`].
+    pub fn leaf_of(&self, item: u32) -> u32 {
+        self.places[item as usize][0]
+    }
+
+    /// As [`Bvh::self_pairs`], without the pairs of items of two nodes, or inside one, that `is_open` says no to;
+    /// nodes are numbered as in [`Bvh::summaries`].
     pub fn self_pairs_in(
         &self,
         keep: impl Fn(u32, u32) -> bool + Sync,
-        is_open: impl Fn(u32) -> bool + Sync,
+        is_open: impl Fn(u32, u32) -> bool + Sync,
     ) -> Vec<[u32; 2]> {
         if self.nodes.is_empty() {
             return Vec::new();
@@ -254,7 +274,7 @@ impl Bvh {
         while tasks.len() < TASKS {
             let mut next = Vec::with_capacity(tasks.len() * 3);
             let mut cut = false;
-            for &(a, b) in tasks.iter().filter(|(a, b)| a != b || is_open(*a)) {
+            for &(a, b) in tasks.iter().filter(|(a, b)| is_open(*a, *b)) {
                 cut |= self.split_pair(a, b, &mut next);
             }
             tasks = next;
@@ -269,7 +289,7 @@ impl Bvh {
                 let mut pairs = Vec::new();
                 let mut stack = vec![task];
                 while let Some((a, b)) = stack.pop() {
-                    if a == b && !is_open(a) {
+                    if !is_open(a, b) {
                         continue;
                     }
                     if !self.split_pair_or_leaf(a, b, &mut stack) {

@@ -23,9 +23,47 @@ pub fn depth_sign([a, b, c]: [Vec3; 3], p: Vec3) -> f64 {
     orient3d(coord(a), coord(b), coord(c), coord(p))
 }
 
+/// A triangle's plane for quick answers in f32: most points are so far from it that rounding cannot matter.
+#[derive(Clone, Copy, Debug)]
+pub struct QuickPlane {
+    at: Vec3,
+    normal: Vec3,
+    /// Error of [`QuickPlane::side`] per distance from `at`.
+    error: f32,
+}
+
+impl QuickPlane {
+    /// The plane of a counter-clockwise triangle.
+    #[inline]
+    pub fn new([a, b, c]: [Vec3; 3]) -> Self {
+        // Each of the three terms of the product below is off by no more than 20 roundings of the largest.
+        const ROUNDINGS: f32 = 64.0 * 0.5 * f32::EPSILON;
+        let (u, v) = (b - a, c - a);
+        let error = ROUNDINGS * u.abs().max_element() * v.abs().max_element();
+        Self { at: a, normal: u.cross(v), error }
+    }
+
+    /// 1 if `p` surely is in front, -1 behind, 0 if it takes an exact test to tell.
+    #[inline]
+    pub fn side(&self, p: Vec3) -> i32 {
+        let from = p - self.at;
+        let height = self.normal.dot(from);
+        let doubt = self.error * from.abs().max_element();
+        i32::from(height > doubt) - i32::from(height < -doubt)
+    }
+}
+
 /// Whether the closed triangles share a point. Exact. Collapsed triangles are segments or points.
 #[inline]
 pub fn triangles_meet(a: [Vec3; 3], b: [Vec3; 3]) -> bool {
+    let surely_apart = |plane: [Vec3; 3], points: [Vec3; 3]| {
+        let plane = QuickPlane::new(plane);
+        points.map(|p| plane.side(p)).iter().sum::<i32>().abs() == 3
+    };
+    !surely_apart(a, b) && !surely_apart(b, a) && triangles_meet_exactly(a, b)
+}
+
+fn triangles_meet_exactly(a: [Vec3; 3], b: [Vec3; 3]) -> bool {
     let side_of_a = b.map(|p| depth_sign(a, p));
     if one_side(side_of_a) {
         return false;

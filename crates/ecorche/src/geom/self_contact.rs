@@ -1,7 +1,7 @@
 //! Where a surface passes through itself.
 
 use super::bvh::{Aabb, Bvh};
-use super::intersect::{depth_sign, segment_meets_triangle, triangles_meet};
+use super::intersect::{QuickPlane, depth_sign, segment_meets_triangle, triangles_meet};
 use glam::{Vec3, Vec3A};
 use rayon::prelude::*;
 
@@ -22,12 +22,64 @@ pub struct Crossings {
 pub struct SelfContact {
     triangles: Vec<[u32; 3]>,
     bvh: Bvh,
+    patches: Patches,
+}
+
+/// The surface cut into small patches.
+#[derive(Clone, Debug)]
+struct Patches {
+    /// The node of the tree that is the patch.
+    node: Vec<u32>,
+    /// Of each node the patch it lies in, `u32::MAX` for larger nodes.
+    of_node: Vec<u32>,
+    /// Patches that share a vertex.
+    neighbours: Vec<Vec<u32>>,
+}
+
+/// Triangles of a patch at most.
+const PATCH: usize = 16;
+
+impl Patches {
+    fn new(triangles: &[[u32; 3]], bvh: &Bvh) -> Self {
+        let (node, of_node) = bvh.cut(PATCH);
+        let corners = triangles.iter().zip(0..).flat_map(|(corners, t)| {
+            let patch = of_node[bvh.leaf_of(t) as usize];
+            corners.map(|v| (v, patch))
+        });
+        let mut at_vertex: Vec<(u32, u32)> = corners.collect();
+        at_vertex.sort_unstable();
+        at_vertex.dedup();
+        let mut neighbours = vec![Vec::new(); node.len()];
+        for at in at_vertex.chunk_by(|a, b| a.0 == b.0) {
+            for &(_, a) in at {
+                neighbours[a as usize].extend(at.iter().map(|b| b.1).filter(|&b| b != a));
+            }
+        }
+        for list in &mut neighbours {
+            list.sort_unstable();
+            list.dedup();
+        }
+        Self { node, of_node, neighbours }
+    }
+
+    /// The nodes of two neighbouring patches that hold `a` and `b`, one of which is a patch itself.
+    #[inline]
+    fn around(&self, a: u32, b: u32) -> Option<[u32; 2]> {
+        let (p, q) = (self.of_node[a as usize], self.of_node[b as usize]);
+        if p == u32::MAX || q == u32::MAX {
+            return None;
+        }
+        let nodes = [self.node[p as usize], self.node[q as usize]];
+        let first_met = nodes[0] == a || nodes[1] == b;
+        (first_met && self.neighbours[p as usize].contains(&q)).then_some(nodes)
+    }
 }
 
 impl SelfContact {
     /// Prepares the search; `positions` should be a typical pose, such as the rest pose.
     pub fn new(positions: &[Vec3], triangles: &[[u32; 3]]) -> Self {
-        Self { triangles: triangles.to_vec(), bvh: Bvh::over_triangles(positions, triangles) }
+        let bvh = Bvh::over_triangles(positions, triangles);
+        Self { triangles: triangles.to_vec(), patches: Patches::new(triangles, &bvh), bvh }
     }
 
     /// The triangles that meet when the vertices are at `positions`.
@@ -38,21 +90,25 @@ impl SelfContact {
     }
 
     /// As [`SelfContact::find`], several times as fast, for surfaces in which a patch whose triangles all look to one
-    /// side does not cross itself: true of skin but for pieces that lie on each other and look the same way.
+    /// side does not cross itself: true of skin but for pieces that lie on each other and look the same way. Nor do two
+    /// triangles of one ring fold that look the same way.
     pub fn find_between_patches(&mut self, positions: &[Vec3]) -> Crossings {
-        let found = self.between_patches(positions, |contact, a, b| contact.meet(positions, a, b));
+        let found = self.between_patches(positions, |contact, a, b, normals| {
+            let look_alike = normals[a as usize].dot(normals[b as usize]) > 0.0;
+            if look_alike { contact.cross(positions, a, b) } else { contact.meet(positions, a, b) }
+        });
         self.sort(found)
     }
 
     /// The pairs of [`SelfContact::find_between_patches`] without the folds.
     pub fn pairs_between_patches(&mut self, positions: &[Vec3]) -> Vec<[u32; 2]> {
-        self.between_patches(positions, |contact, a, b| contact.cross(positions, a, b))
+        self.between_patches(positions, |contact, a, b, _| contact.cross(positions, a, b))
     }
 
     fn between_patches(
         &mut self,
         positions: &[Vec3],
-        keep: impl Fn(&Self, u32, u32) -> bool + Sync,
+        keep: impl Fn(&Self, u32, u32, &[Vec3A]) -> bool + Sync,
     ) -> Vec<[u32; 2]> {
         self.bvh.refit_triangles(positions, &self.triangles);
         let normal = |t: &[u32; 3]| {
@@ -65,13 +121,20 @@ impl SelfContact {
             |t| [normals[t as usize]; 2],
             |[low_a, high_a], [low_b, high_b]| [low_a.min(low_b), high_a.max(high_b)],
         );
-        let is_open = |node: u32| {
-            let [low, high] = looks[node as usize];
+        let look_to_one_side = |[low, high]: [Vec3A; 2]| {
             let middle = low + high;
             // The least product of any normal in the box with its middle.
-            (middle * low).min(middle * high).element_sum() <= 0.0
+            (middle * low).min(middle * high).element_sum() > 0.0
         };
-        self.bvh.self_pairs_in(|a, b| keep(self, a, b), is_open)
+        let is_open = |a: u32, b: u32| {
+            if a == b {
+                return !look_to_one_side(looks[a as usize]);
+            }
+            let Some([a, b]) = self.patches.around(a, b) else { return true };
+            let ([low_a, high_a], [low_b, high_b]) = (looks[a as usize], looks[b as usize]);
+            !look_to_one_side([low_a.min(low_b), high_a.max(high_b)])
+        };
+        self.bvh.self_pairs_in(|a, b| keep(self, a, b, &normals), is_open)
     }
 
     /// The pairs of [`SelfContact::find`] with at least one triangle of the list, which must be ascending and hold all
@@ -157,6 +220,13 @@ pub fn jitter(count: usize, amount: f32, seed: u64) -> Vec<Vec3> {
 fn folded(a: [Vec3; 3], i: usize, b: [Vec3; 3], j: usize) -> bool {
     let (edge_a, edge_b) = ([a[(i + 1) % 3], a[(i + 2) % 3]], [b[(j + 1) % 3], b[(j + 2) % 3]]);
     // With its two other corners on one side, a triangle touches the other's plane at the shared corner only.
+    let surely_clear = |edge: [Vec3; 2], plane: [Vec3; 3]| {
+        let plane = QuickPlane::new(plane);
+        plane.side(edge[0]) * plane.side(edge[1]) > 0
+    };
+    if surely_clear(edge_a, b) || surely_clear(edge_b, a) {
+        return false;
+    }
     let clear =
         |edge: [Vec3; 2], plane: [Vec3; 3]| depth_sign(plane, edge[0]) * depth_sign(plane, edge[1]) > 0.0;
     !clear(edge_a, b)

@@ -111,6 +111,11 @@ impl TabulatedMuscle {
         [self.origin + low, self.origin + high]
     }
 
+    /// The boxes around stretches of the axis, end to end.
+    pub fn stretches(&self) -> impl Iterator<Item = [Vec3; 2]> + '_ {
+        self.blocks.iter().map(|b| [self.origin + b.low, self.origin + b.high])
+    }
+
     /// Largest distance from the axis to the surface, metres.
     pub fn thickest(&self) -> f32 {
         self.thickest

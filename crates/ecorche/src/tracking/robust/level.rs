@@ -45,6 +45,22 @@ pub(super) struct Level {
     pub partner: u32,
 }
 
+impl Level {
+    /// On the union's surface, of which `top` is the strongest part.
+    #[inline]
+    fn free(top: &Sampled, iso: f32, radius: f32) -> Self {
+        Self {
+            h: (top.value - iso) * SLOPE * radius,
+            gradient: top.gradient * (SLOPE * radius),
+            contact: false,
+            held: 0.0,
+            value: top.value,
+            cosine: 1.0,
+            partner: u32::MAX,
+        }
+    }
+}
+
 /// What is known of a vertex before it is tracked.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bearing {
@@ -141,16 +157,8 @@ impl Posed<'_> {
             }
         }
         let r = self.parts[own_part as usize].radius;
-        let free = (top.value - iso) * SLOPE * r;
-        let mut level = Level {
-            h: free,
-            gradient: top.gradient * (SLOPE * r),
-            contact: false,
-            held: 0.0,
-            value: top.value,
-            cosine: 1.0,
-            partner: u32::MAX,
-        };
+        let mut level = Level::free(&top, iso, r);
+        let free = level.h;
         let others = if bearing.pressed > 0.0 { &others[..count] } else { &[] };
         for other in others {
             let rk = self.parts[other.part as usize].radius;
@@ -185,59 +193,72 @@ impl Posed<'_> {
 
     /// The level function of skin far from any contact. Unmarks the parts that cannot become the strongest within
     /// `reach` of `x`.
-    pub fn free_level(&self, v: usize, iso: f32, x: Vec3A, reach: f32, near: &mut [u64]) -> f32 {
+    pub fn free_level(&self, v: usize, iso: f32, x: Vec3A, reach: f32, near: &mut [u64]) -> Level {
         let own_part = self.model.part[v];
         let own = self.sample(own_part, x);
+        let mut top = own;
         let mut found = [(own_part, own.value); MOST_OTHERS + 1];
         let mut count = 1;
         for k in marked(near).filter(|&k| k != own_part) {
             if count == found.len() {
                 break;
             }
-            found[count] = (k, self.sample(k, x).value);
+            let sampled = self.sample(k, x);
+            if sampled.value > top.value {
+                top = sampled;
+            }
+            found[count] = (k, sampled.value);
             count += 1;
         }
         let found = &found[..count];
-        let top = found.iter().fold(own.value, |most, f| most.max(f.1));
         let r = self.parts[own_part as usize].radius;
         if count <= MOST_OTHERS {
             // How much a value can change within reach.
             let change = |k: u32| STEEPEST * reach / self.parts[k as usize].radius;
             for &(k, value) in &found[1..] {
-                if value + change(k) < top - change(own_part) {
+                if value + change(k) < top.value - change(own_part) {
                     near[k as usize / 64] &= !(1 << (k % 64));
                 }
             }
         }
-        (top - iso) * SLOPE * r
+        Level::free(&top, iso, r)
     }
 
-    /// One bracketed step to the zero of the level function, which is never left farther away than it was; with the
-    /// number of evaluations.
+    /// One bracketed step from `x`, where the level is `here`, to the zero of the level function, which is never left
+    /// farther away than it was; with the number of evaluations.
     #[inline]
-    pub fn project(&self, v: usize, bearing: &Bearing, x: Vec3A, near: &[u64]) -> (Vec3A, Level, u32) {
+    pub fn project(
+        &self,
+        v: usize,
+        bearing: &Bearing,
+        x: Vec3A,
+        here: &Level,
+        near: &[u64],
+    ) -> (Vec3A, Level, u32) {
         let r = self.parts[self.model.part[v] as usize].radius;
-        let here = self.level(v, bearing, x, near);
         let steepness = here.gradient.length_squared();
         if here.h.abs() < NEAR_ENOUGH * r || steepness < LEAST_STEEPNESS {
-            return (x, here, 1);
+            return (x, *here, 0);
         }
         let step = (here.gradient * (-here.h / steepness)).clamp_length_max(self.model.settings.step * r);
+        if here.h.abs() < TRUSTED * r && bearing.pressed == 0.0 {
+            return (x + step, Level { h: 0.0, ..*here }, 0);
+        }
         let there = self.level(v, bearing, x + step, near);
         let second = if there.h * here.h < 0.0 {
             here.h / (here.h - there.h)
         } else if there.h.abs() > here.h.abs() {
             0.25
         } else {
-            return (x + step, there, 2);
+            return (x + step, there, 1);
         };
         let between = self.level(v, bearing, x + second * step, near);
         if between.h.abs() < there.h.abs().min(here.h.abs()) {
-            (x + second * step, between, 3)
+            (x + second * step, between, 2)
         } else if there.h.abs() < here.h.abs() {
-            (x + step, there, 3)
+            (x + step, there, 2)
         } else {
-            (x, here, 3)
+            (x, *here, 2)
         }
     }
 }
@@ -245,7 +266,10 @@ impl Posed<'_> {
 /// Change of a value per radius: the falloff's 15/16 where the fit is a distance, and half as much again where it
 /// is not.
 const STEEPEST: f32 = 1.5;
-/// In radii.
-const NEAR_ENOUGH: f32 = 1e-4;
+/// In radii: skin this near its level is on it.
+pub(super) const NEAR_ENOUGH: f32 = 1e-4;
+/// In radii: free skin this near its level takes the step to it unseen. Off by the square of it, or in the crease between
+/// two parts by no more than itself.
+const TRUSTED: f32 = 0.005;
 /// Squared; the level function has slope 1 near the surface and none on the bone.
 const LEAST_STEEPNESS: f32 = 1e-6;

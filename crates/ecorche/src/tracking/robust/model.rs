@@ -4,7 +4,7 @@ use super::pose::Posed;
 use super::ray;
 use super::{RestLayers, Settings};
 use crate::character::Character;
-use crate::field::{Field, Grid, Support};
+use crate::field::{Cells, Field, Support};
 use crate::geom::{Adjacency, Bvh, Laplacian, thickness};
 use crate::parts::{FOLLOWS, Part, Parts};
 use crate::skinning::Surface;
@@ -88,7 +88,7 @@ pub(super) struct Model {
     pub influences: Vec<(u32, f32)>,
     pub part_of_joint: Vec<u32>,
     pub bones: Vec<Bone>,
-    pub fields: Vec<Grid>,
+    pub fields: Vec<Cells>,
     /// What lies under the parts at rest.
     pub layers: Option<Arc<dyn Layers>>,
     /// By how much the layer under its part raises the value of each vertex at rest.
@@ -124,9 +124,9 @@ impl Model {
             part.joints.iter().for_each(|&j| part_of_joint[j as usize] = p as u32);
         }
         let (influence_start, influences, gap) = weights(surface, &parts.part_of_vertex, &part_of_joint);
-        let (fields, layers) = match under {
-            Some(under) => (under.fields, Some(under.layers)),
-            None => (parts.parts.iter().map(|p| p.field.clone()).collect(), None),
+        let (fields, layers): (Vec<Cells>, _) = match under {
+            Some(under) => (under.fields.iter().map(Cells::of).collect(), Some(under.layers)),
+            None => (parts.parts.iter().map(|p| Cells::of(&p.field)).collect(), None),
         };
         let values: Vec<Vec<(u32, f32)>> = mesh
             .positions
@@ -233,7 +233,7 @@ impl Model {
 }
 
 /// Value of a part's field at a point of bind space, layer at rest included.
-fn at_rest(fields: &[Grid], layers: Option<&dyn Layers>, part: u32, p: Vec3) -> f32 {
+fn at_rest(fields: &[Cells], layers: Option<&dyn Layers>, part: u32, p: Vec3) -> f32 {
     let own = fields[part as usize].sample(p);
     layers.filter(|l| l.support(part).contains(p)).map_or(own, |l| l.join(part, p, own)).value
 }

@@ -3,11 +3,11 @@
 use super::level::SLOPE;
 use super::model::{Model, Relation};
 use super::start::{self, Bend};
-use crate::field::{Field, Sample};
+use crate::field::Sample;
 use crate::math::DualQuat;
 use crate::math::polar::polar;
 use crate::tracking::Layers;
-use glam::{Affine3A, Mat3A, Vec3, Vec3A};
+use glam::{Affine3A, Mat3A, Vec3A, Vec4Swizzles};
 
 /// A part in the world.
 #[derive(Clone, Debug)]
@@ -121,14 +121,22 @@ impl<'a> Posed<'a> {
     #[inline]
     pub fn sample(&self, part: u32, x: Vec3A) -> Sampled {
         let posed = &self.parts[part as usize];
-        let point = Vec3::from(posed.bind_from_world.transform_point3a(x));
-        let own = self.model.fields[part as usize].sample(point);
-        let gradient = posed.gradient_map * Vec3A::from(own.gradient);
+        let own = self.model.fields[part as usize].at(posed.bind_from_world.transform_point3a(x));
+        let gradient = posed.gradient_map * Vec3A::from_vec4(own.yzww());
         if let Some(layers) = self.layers.filter(|_| posed.feels_layer(x)) {
-            let joined = layers.join(part, x.into(), Sample { value: own.value, gradient: gradient.into() });
+            let joined = layers.join(part, x.into(), Sample { value: own.x, gradient: gradient.into() });
             return Sampled { part, value: joined.value, gradient: joined.gradient.into() };
         }
-        Sampled { part, value: own.value, gradient }
+        Sampled { part, value: own.x, gradient }
+    }
+
+    /// Asks memory for what the fields of the marked parts hold at `x`.
+    #[inline]
+    pub fn prefetch(&self, x: Vec3A, near: &[u64]) {
+        for k in marked(near) {
+            let point = self.parts[k as usize].bind_from_world.transform_point3a(x);
+            self.model.fields[k as usize].prefetch(point);
+        }
     }
 
     /// Whether a layer lies under the part at `x`, so that skin may have to move even if no joint does.
@@ -145,10 +153,15 @@ impl<'a> Posed<'a> {
         if raised == 0.0 && !posed.feels_layer(x) {
             return 0.0;
         }
-        let point = Vec3::from(posed.bind_from_world.transform_point3a(x));
-        let own = self.model.fields[part as usize].sample(point).value;
+        let own = self.model.fields[part as usize].at(posed.bind_from_world.transform_point3a(x)).x;
         let swell = (self.sample(part, x).value - own - raised).abs() * SLOPE * posed.radius;
         swell.min(MOST_SWELL * self.model.bones[part as usize].inner_radius)
+    }
+
+    /// Most that free skin of vertex `v` may leave its skinned position, metres.
+    pub fn longest_leash(&self, v: usize) -> f32 {
+        let bone = &self.model.bones[self.model.part[v] as usize];
+        self.model.leash[v] + if self.layers.is_some() { MOST_SWELL * bone.inner_radius } else { 0.0 }
     }
 
     /// Closest point on the part's bone. Between several segments a mean that leans strongly to the closest, so

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 pub(super) fn pulls(
     shape: &Stencil,
     rest: &[Vec3A],
-    motion: &[Mat3A],
+    skinned: &[(Vec3A, Mat3A)],
     awake: &[Awake],
     pulls: &mut Vec<Vec3A>,
 ) {
@@ -20,9 +20,9 @@ pub(super) fn pulls(
         for (k, weight) in shape.of(v) {
             let edge = (rest[v] - rest[k as usize]) * weight;
             own += edge;
-            others += motion[k as usize] * edge;
+            others += skinned[k as usize].1 * edge;
         }
-        0.5 * (motion[v] * own + others)
+        0.5 * (skinned[v].1 * own + others)
     };
     awake.par_iter().with_min_len(TASK).map(pull).collect_into_vec(pulls);
 }
@@ -75,9 +75,9 @@ pub(super) fn apart(ring: &Stencil, rest: &[Vec3A], v: usize, position: impl Fn(
     let (mut sum, mut count) = (Vec3A::ZERO, 0.0);
     for (k, _) in ring.of(v) {
         let edge = x - position(k as usize);
-        let least = SHORTEST * rest[v].distance(rest[k as usize]);
-        let length = edge.length();
-        if length < least {
+        let least_squared = SHORTEST * SHORTEST * rest[v].distance_squared(rest[k as usize]);
+        if edge.length_squared() < least_squared {
+            let (length, least) = (edge.length(), least_squared.sqrt());
             sum += edge * (0.5 * (least - length) / length.max(f32::MIN_POSITIVE));
             count += 1.0;
         }

@@ -1,7 +1,7 @@
 //! One frame of the robust scheme.
 
 use super::follow::Followers;
-use super::level::{Bearing, Level};
+use super::level::{Bearing, Level, NEAR_ENOUGH};
 use super::model::Model;
 use super::pose::{Posed, marked, smoothstep};
 use super::untangle::{Scratch, Start, Untangler};
@@ -16,6 +16,9 @@ use rayon::prelude::*;
 
 /// Vertices handled by a thread at a time.
 pub(super) const TASK: usize = 256;
+/// Vertices whose fields are asked for before the first of them is looked at: memory answers the requests of a block
+/// together. What they need fits the innermost cache.
+const BLOCK: usize = 64;
 /// Weight of joints that move against the own part from which on a vertex is fully awake.
 const FOREIGN_WEIGHT: f32 = 0.05;
 /// Level at the start, in radii, from which on a vertex is fully awake.
@@ -28,8 +31,7 @@ const WAKING_SHARE: f32 = 0.5;
 const ASLEEP: f32 = 0.02;
 /// In depths of the burial: how far contact may take skin from where skinning had it.
 const PARTED: f32 = 1.5;
-/// In radii: with the last frame's positions to start from, only vertices farther from their level are searched
-/// by rays.
+/// In radii: a vertex that the last frame left farther than this from its level starts anew.
 const LOST: f32 = 0.25;
 
 /// A character made ready to be tracked. Immutable; may be shared between threads.
@@ -67,6 +69,23 @@ pub(super) struct Awake {
     pub radius: f32,
     pub relaxations: u32,
     pub bearing: Bearing,
+    /// Its level is known before the first projection.
+    knows_level: bool,
+}
+
+/// What the search for contact found of a vertex.
+#[derive(Clone, Copy, Debug, Default)]
+struct Searched {
+    /// Where skinning has it, or where the ray took it from there.
+    anchor: Vec3A,
+    /// Where tracking starts.
+    from: Vec3A,
+    /// The part the ray took it out of, or `u32::MAX`.
+    taken_from: u32,
+    evaluations: u32,
+    activity: f32,
+    /// Where it is; meaningless without evaluations.
+    level: Level,
 }
 
 /// Scratch of [`Tracker::track`], and its results.
@@ -98,16 +117,21 @@ pub struct Workspace {
     /// How far skin may have to go to be parted, metres.
     room: Vec<f32>,
     near: Vec<u64>,
-    rays: Vec<(Vec3A, u32, u32, f32)>,
+    searched: Vec<Searched>,
     activity: Vec<f32>,
     woken: Vec<f32>,
-    /// First those near a contact.
-    awake: Vec<Awake>,
+    /// Places in the model's list of the awake, first those near a contact.
+    order: Vec<u32>,
     busy: usize,
+    awake: Vec<Awake>,
+    /// Of each vertex its place among the awake, or `u32::MAX`.
+    place: Vec<u32>,
     awake_near: Vec<u64>,
     pulls: Vec<Vec3A>,
     levels: Vec<Level>,
+    evaluations: Vec<u32>,
     moved: Vec<Vec3A>,
+    short: Vec<u32>,
     untangle: Scratch,
     contact: Option<SelfContact>,
 }
@@ -249,21 +273,19 @@ impl Tracker {
     fn take_out(&self, posed: &Posed, coherent: bool, w: &mut Workspace) {
         let model = &self.model;
         let words = model.bones.len().div_ceil(64).max(1);
-        w.near.clear();
         w.near.resize(words * model.tracked.len(), 0);
-        w.rays.clear();
-        w.rays.resize(model.tracked.len(), (Vec3A::ZERO, u32::MAX, 0, 0.0));
+        w.searched.resize(model.tracked.len(), Searched::default());
         let (positions, skinned, iso, pressed) = (&w.positions, &w.skinned, &w.iso, &w.pressed);
         let room = &w.room;
-        let search = |i: usize, near: &mut [u64]| {
+        // The parts in reach; none if nothing moves against the vertex.
+        let look_around = |i: usize, near: &mut [u64]| {
             let v = model.tracked[i] as usize;
             let own = &posed.parts[model.part[v] as usize];
-            let x = positions[v];
-            let reach = |x: Vec3A, margin: f32, near: &mut [u64]| match pressed[v] > 0.0 {
-                true => posed.reachable(x, margin, near),
-                false => posed.reachable_related(model.part[v], x, margin, near),
-            };
-            reach(x, own.radius, near);
+            let x = skinned[v].0;
+            match pressed[v] > 0.0 {
+                true => posed.reachable(x, own.radius, near),
+                false => posed.reachable_related(model.part[v], x, posed.longest_leash(v), near),
+            }
             let foreign: f32 = model
                 .influences_of(v)
                 .iter()
@@ -272,40 +294,65 @@ impl Tracker {
                 .sum();
             let still = foreign == 0.0 && marked(near).all(|k| posed.parts[k as usize].group == own.group);
             if still && !posed.feels_layer(model.part[v], x) {
-                return (x, u32::MAX, 0, 0.0);
+                near.fill(0);
+            } else {
+                posed.prefetch(if coherent { positions[v] } else { x }, near);
             }
-            let mut bearing = bearing(model, v, &skinned[v].1, iso[v], pressed[v]);
-            let mut samples = 0;
-            let mut taken = (x, u32::MAX);
-            let lost = coherent && {
-                samples += 1;
-                posed.level(v, &bearing, x, near).h.abs() > LOST * own.radius
-            };
-            if !coherent || lost {
-                let from = if lost { skinned[v].0 } else { x };
-                taken = ray::take_out(posed, v, &bearing, from, near, &mut samples);
-                let most = model.leash[v] + PARTED * room[v];
-                taken.0 = from + (taken.0 - from).clamp_length_max(most);
-            }
-            bearing.taken_from = taken.1;
-            if taken.1 != u32::MAX {
-                reach(taken.0, 0.5 * own.radius, near);
-            }
-            let h = match pressed[v] > 0.0 || posed.feels_layer(model.part[v], x) {
-                true => posed.level(v, &bearing, taken.0, near).h,
-                false => posed.free_level(v, iso[v], x, model.leash[v], near),
-            };
-            let off = h.abs() / (OFF_LEVEL * own.radius);
-            let hit = if taken.1 == u32::MAX { 0.0 } else { 1.0 };
-            let activity = smoothstep(off).max(hit).max((foreign / FOREIGN_WEIGHT).min(1.0));
-            (taken.0, taken.1, samples + 1, activity)
+            foreign
         };
-        w.rays
-            .par_iter_mut()
-            .zip(w.near.par_chunks_mut(words))
-            .with_min_len(TASK)
+        let search = |i: usize, foreign: f32, near: &mut [u64]| {
+            let v = model.tracked[i] as usize;
+            let own = &posed.parts[model.part[v] as usize];
+            let x = skinned[v].0;
+            let mut found = Searched { anchor: x, from: x, taken_from: u32::MAX, ..Searched::default() };
+            if near.iter().all(|&word| word == 0) {
+                return found;
+            }
+            let is_pressed = pressed[v] > 0.0;
+            let mut bearing = bearing(model, v, &skinned[v].1, iso[v], pressed[v]);
+            if is_pressed {
+                let (to, part) = ray::take_out(posed, v, &bearing, x, near, &mut found.evaluations);
+                found.anchor = x + (to - x).clamp_length_max(model.leash[v] + PARTED * room[v]);
+                found.from = found.anchor;
+                found.taken_from = part;
+                bearing.taken_from = part;
+            }
+            if found.taken_from != u32::MAX {
+                posed.reachable(found.anchor, 0.5 * own.radius, near);
+            }
+            let mut level = |at: Vec3A, near: &mut [u64]| {
+                found.evaluations += 1;
+                match is_pressed {
+                    true => posed.level(v, &bearing, at, near),
+                    false => posed.free_level(v, iso[v], at, posed.longest_leash(v), near),
+                }
+            };
+            // Skin that is awake for sure starts where the last frame left it, unless the pose has left that behind.
+            let sure = found.taken_from != u32::MAX || foreign >= FOREIGN_WEIGHT;
+            let last = if coherent && sure { Some(level(positions[v], near)) } else { None };
+            match last.filter(|level| level.h.abs() < LOST * own.radius) {
+                Some(level) => (found.from, found.level) = (positions[v], level),
+                None => found.level = level(found.anchor, near),
+            }
+            let off = found.level.h.abs() / (OFF_LEVEL * own.radius);
+            found.activity = if sure { 1.0 } else { smoothstep(off).max(foreign / FOREIGN_WEIGHT) };
+            found
+        };
+        w.searched
+            .par_chunks_mut(BLOCK)
+            .zip(w.near.par_chunks_mut(BLOCK * words))
+            .with_min_len(TASK / BLOCK)
             .enumerate()
-            .for_each(|(i, (ray, near))| *ray = search(i, near));
+            .for_each(|(block, (found, near))| {
+                let first = block * BLOCK;
+                let mut foreign = [0.0; BLOCK];
+                for (k, near) in near.chunks_mut(words).enumerate() {
+                    foreign[k] = look_around(first + k, near);
+                }
+                for (k, (found, near)) in found.iter_mut().zip(near.chunks_mut(words)).enumerate() {
+                    *found = search(first + k, foreign[k], near);
+                }
+            });
     }
 
     /// Lists the vertices that take part: those off their level, and the skin around them less and less.
@@ -313,9 +360,9 @@ impl Tracker {
         let model = &self.model;
         w.activity.clear();
         w.activity.resize(self.len(), 0.0);
-        for (&v, ray) in model.tracked.iter().zip(&w.rays) {
-            w.activity[v as usize] = ray.3;
-            w.positions[v as usize] = ray.0;
+        for (&v, found) in model.tracked.iter().zip(&w.searched) {
+            w.activity[v as usize] = found.activity;
+            w.positions[v as usize] = found.from;
         }
         for _ in 0..WAKING_RINGS {
             let before = &w.activity;
@@ -327,109 +374,157 @@ impl Tracker {
             std::mem::swap(&mut w.activity, &mut w.woken);
         }
         let words = model.bones.len().div_ceil(64).max(1);
-        w.awake.clear();
-        w.awake_near.clear();
-        let is_awake = |v: u32| w.activity[v as usize] >= ASLEEP;
-        let is_busy = |v: u32| w.pressed[v as usize] > 0.0;
-        let tracked = model.tracked.iter().enumerate().filter(|(_, v)| is_awake(**v));
-        let busy = tracked.clone().filter(|(_, v)| is_busy(**v));
-        w.busy = busy.clone().count();
-        for (i, &v) in busy.chain(tracked.filter(|(_, v)| !is_busy(**v))) {
-            let (index, activity) = (v as usize, w.activity[v as usize]);
-            let part = model.part[index] as usize;
-            let bearing = bearing(model, index, &w.skinned[index].1, w.iso[index], w.pressed[index]);
-            w.awake.push(Awake {
-                vertex: v,
-                activity,
-                anchor: w.positions[index],
-                leash: model.leash[index] + posed.swell(index, w.positions[index]),
-                radius: posed.parts[part].radius.min(PARTED * w.room[index]),
-                relaxations: model.bones[part].relaxations,
-                bearing: Bearing { taken_from: w.rays[i].1, ..bearing },
+        let is_awake = |i: &u32| w.activity[model.tracked[*i as usize] as usize] >= ASLEEP;
+        let is_busy = |i: &u32| w.pressed[model.tracked[*i as usize] as usize] > 0.0;
+        let awake = (0..model.tracked.len() as u32).filter(is_awake);
+        w.order.clear();
+        w.order.extend(awake.clone().filter(is_busy));
+        w.busy = w.order.len();
+        w.order.extend(awake.filter(|i| !is_busy(i)));
+        w.awake.resize(w.order.len(), Awake::default());
+        w.levels.resize(w.order.len(), Level::default());
+        w.awake_near.resize(w.order.len() * words, 0);
+        let (skinned, searched) = (&w.skinned, &w.searched);
+        let (pressed, room, activity, iso) = (&w.pressed, &w.room, &w.activity, &w.iso);
+        let all_near = &w.near;
+        w.awake
+            .par_iter_mut()
+            .zip(w.levels.par_iter_mut())
+            .zip(w.awake_near.par_chunks_mut(words))
+            .zip(&w.order)
+            .with_min_len(TASK)
+            .for_each(|(((awake, level), near), &i)| {
+                let found = &searched[i as usize];
+                let v = model.tracked[i as usize];
+                let index = v as usize;
+                let part = model.part[index];
+                let x = found.anchor;
+                let bearing = bearing(model, index, &skinned[index].1, iso[index], pressed[index]);
+                *awake = Awake {
+                    vertex: v,
+                    activity: activity[index],
+                    anchor: x,
+                    leash: model.leash[index] + posed.swell(index, x),
+                    radius: posed.parts[part as usize].radius.min(PARTED * room[index]),
+                    relaxations: model.bones[part as usize].relaxations,
+                    bearing: Bearing { taken_from: found.taken_from, ..bearing },
+                    knows_level: found.evaluations > 0,
+                };
+                *level = found.level;
+                near.copy_from_slice(&all_near[i as usize * words..(i as usize + 1) * words]);
+                if near.iter().all(|&word| word == 0) {
+                    posed.reachable_related(part, x, posed.longest_leash(index), near);
+                }
             });
-            let near = i * words..(i + 1) * words;
-            if w.near[near.clone()].iter().all(|&word| word == 0) {
-                let mut here = vec![0; words];
-                posed.reachable_related(
-                    part as u32,
-                    w.positions[index],
-                    0.5 * posed.parts[part].radius,
-                    &mut here,
-                );
-                w.awake_near.extend(here);
-            } else {
-                w.awake_near.extend_from_slice(&w.near[near]);
-            }
-        }
     }
 
     fn relax_and_project(&self, posed: &Posed, coherent: bool, w: &mut Workspace) {
         let model = &self.model;
         let settings = &model.settings;
-        w.levels.clear();
-        w.levels.resize(w.awake.len(), Level::default());
-        w.moved.clear();
         w.moved.resize(w.awake.len(), Vec3A::ZERO);
-        w.reports.clear();
-        w.reports.resize(self.len(), VertexReport::default());
-        for (&v, ray) in model.tracked.iter().zip(&w.rays) {
-            w.reports[v as usize].evaluations = ray.2;
-        }
-        let motions: Vec<Mat3A> = w.skinned.iter().map(|s| s.1).collect();
-        relax::pulls(&model.shape, &w.rest, &motions, &w.awake, &mut w.pulls);
+        w.evaluations.clear();
+        w.evaluations.resize(w.awake.len(), 0);
+        relax::pulls(&model.shape, &w.rest, &w.skinned, &w.awake, &mut w.pulls);
         let most = w.awake.iter().map(|a| a.relaxations).max().unwrap_or(0);
         let rounds = if coherent { 1 } else { settings.rounds };
         let (busy, all) = (w.busy, w.awake.len());
         for round in 0..rounds {
             let some = if round == 0 { all } else { busy };
-            self.project(posed, some, 1, w);
+            // Free skin that starts from the last frame is near its level already.
+            self.project(posed, if coherent { busy } else { some }, 1, round == 0, w);
             for number in 0..most {
                 self.relax(number, if number < FREE_RELAXATIONS { some } else { busy }, w);
             }
         }
         for _ in 0..LAST_ROUNDS {
-            self.project(posed, busy, 1, w);
+            self.project(posed, busy, 1, false, w);
             (0..LAST_RELAXATIONS).for_each(|number| self.relax(number, busy, w));
         }
-        self.project(posed, all, LAST_PROJECTIONS, w);
-        for _ in 0..SPREADS {
-            let (positions, rest) = (&w.positions, &w.rest);
-            let apart = |a: &Awake| relax::apart(&model.mean, rest, a.vertex as usize, |k| positions[k]);
-            w.awake.par_iter().with_min_len(TASK).map(apart).collect_into_vec(&mut w.moved);
-            for (vertex, &moved) in w.awake.iter().zip(&w.moved) {
-                w.positions[vertex.vertex as usize] = moved;
-            }
+        self.project(posed, all, LAST_PROJECTIONS, false, w);
+        self.spread_short_edges(w);
+        w.reports.clear();
+        w.reports.resize(self.len(), VertexReport::default());
+        for (&v, found) in model.tracked.iter().zip(&w.searched) {
+            w.reports[v as usize].evaluations = found.evaluations;
+        }
+        for (i, awake) in w.awake.iter().enumerate() {
+            let report = &mut w.reports[awake.vertex as usize];
+            report.iterations = LAST_PROJECTIONS + if i < busy { rounds + LAST_ROUNDS } else { 1 };
+            report.evaluations += w.evaluations[i];
         }
     }
 
-    /// Projects the first `count` awake vertices so many times.
-    fn project(&self, posed: &Posed, count: usize, times: u32, w: &mut Workspace) {
+    /// Spreads the shortest edges: first all that are too short, then those that this has made so.
+    fn spread_short_edges(&self, w: &mut Workspace) {
+        let model = &self.model;
+        w.place.clear();
+        w.place.resize(self.len(), u32::MAX);
+        w.awake.iter().zip(0..).for_each(|(awake, i)| w.place[awake.vertex as usize] = i);
+        w.short.clear();
+        w.short.extend(w.awake.iter().map(|awake| awake.vertex));
+        for _ in 0..SPREADS {
+            let (positions, rest) = (&w.positions, &w.rest);
+            let apart = |&v: &u32| relax::apart(&model.mean, rest, v as usize, |k| positions[k]);
+            w.short.par_iter().with_min_len(TASK).map(apart).collect_into_vec(&mut w.moved);
+            let was = w.short.len();
+            for i in 0..was {
+                let (v, to) = (w.short[i], w.moved[i]);
+                if w.positions[v as usize] == to {
+                    continue;
+                }
+                w.positions[v as usize] = to;
+                let around = model.mean.of(v as usize).map(|(k, _)| k);
+                w.short.extend(around.chain([v]).filter(|&k| w.place[k as usize] != u32::MAX));
+            }
+            w.short.drain(..was);
+            w.short.sort_unstable();
+            w.short.dedup();
+        }
+    }
+
+    /// Projects the first `count` awake vertices so many times. `first`: nothing has moved since the search.
+    fn project(&self, posed: &Posed, count: usize, times: u32, first: bool, w: &mut Workspace) {
         let words = self.model.bones.len().div_ceil(64).max(1);
         let (awake, near, positions) = (&w.awake, &w.awake_near, &w.positions);
-        let counts: Vec<u32> = w.moved[..count]
-            .par_iter_mut()
-            .zip(w.levels[..count].par_iter_mut())
-            .with_min_len(TASK)
+        let project = |i: usize, moved: &mut Vec3A, level: &mut Level, evaluations: &mut u32| {
+            let vertex = &awake[i];
+            let v = vertex.vertex as usize;
+            let near = &near[i * words..(i + 1) * words];
+            let near_enough = NEAR_ENOUGH * posed.parts[self.model.part[v] as usize].radius;
+            let mut is_known = first && vertex.knows_level;
+            *moved = positions[v];
+            for _ in 0..times {
+                if !is_known {
+                    *level = posed.level(v, &vertex.bearing, *moved, near);
+                    *evaluations += 1;
+                }
+                let (x, found, more) = posed.project(v, &vertex.bearing, *moved, level, near);
+                *moved = vertex.hold(x, found.held);
+                *level = found;
+                *evaluations += more;
+                is_known = moved.distance_squared(x) < near_enough * near_enough;
+                if is_known && found.h.abs() < near_enough {
+                    break;
+                }
+            }
+        };
+        w.moved[..count]
+            .par_chunks_mut(BLOCK)
+            .zip(w.levels[..count].par_chunks_mut(BLOCK))
+            .zip(w.evaluations[..count].par_chunks_mut(BLOCK))
+            .with_min_len(TASK / BLOCK)
             .enumerate()
-            .map(|(i, (moved, level))| {
-                let vertex = &awake[i];
-                let v = vertex.vertex as usize;
-                let near = &near[i * words..(i + 1) * words];
-                *moved = positions[v];
-                let project = |sum: u32, _: u32| {
-                    let (x, found, evaluations) = posed.project(v, &vertex.bearing, *moved, near);
-                    *moved = vertex.hold(x, found.held);
-                    *level = found;
-                    sum + evaluations
-                };
-                (0..times).fold(0, project)
-            })
-            .collect();
-        for ((vertex, &moved), evaluations) in w.awake.iter().zip(&w.moved).zip(counts) {
+            .for_each(|(block, ((moved, levels), evaluations))| {
+                let first = block * BLOCK;
+                for i in first..first + moved.len() {
+                    posed.prefetch(positions[awake[i].vertex as usize], &near[i * words..(i + 1) * words]);
+                }
+                for (k, moved) in moved.iter_mut().enumerate() {
+                    project(first + k, moved, &mut levels[k], &mut evaluations[k]);
+                }
+            });
+        for (vertex, &moved) in w.awake.iter().zip(&w.moved[..count]) {
             w.positions[vertex.vertex as usize] = moved;
-            let report = &mut w.reports[vertex.vertex as usize];
-            report.iterations += times;
-            report.evaluations += evaluations;
         }
         w.note("project");
     }
