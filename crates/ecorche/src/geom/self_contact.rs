@@ -39,6 +39,21 @@ struct Patches {
 /// Triangles of a patch at most.
 const PATCH: usize = 16;
 
+/// The box around some triangles' normals.
+type Look = [Vec3A; 2];
+
+#[inline]
+fn both([low_a, high_a]: Look, [low_b, high_b]: Look) -> Look {
+    [low_a.min(low_b), high_a.max(high_b)]
+}
+
+#[inline]
+fn look_to_one_side([low, high]: Look) -> bool {
+    let middle = low + high;
+    // The least product of any normal in the box with its middle.
+    (middle * low).min(middle * high).element_sum() > 0.0
+}
+
 impl Patches {
     fn new(triangles: &[[u32; 3]], bvh: &Bvh) -> Self {
         let (node, of_node) = bvh.cut(PATCH);
@@ -62,16 +77,24 @@ impl Patches {
         Self { node, of_node, neighbours }
     }
 
-    /// The nodes of two neighbouring patches that hold `a` and `b`, one of which is a patch itself.
+    /// For each patch whether it and all around it look to one side, given where the triangles of each node look.
+    fn smooth(&self, looks: &[Look]) -> Vec<bool> {
+        let around = |(&node, neighbours): (&u32, &Vec<u32>)| {
+            let nodes = neighbours.iter().map(|&k| self.node[k as usize]);
+            look_to_one_side(nodes.fold(looks[node as usize], |sum, k| both(sum, looks[k as usize])))
+        };
+        self.node.iter().zip(&self.neighbours).map(around).collect()
+    }
+
+    /// Whether two nodes, one of them a patch, lie in neighbouring patches of which one is smooth.
     #[inline]
-    fn around(&self, a: u32, b: u32) -> Option<[u32; 2]> {
+    fn is_smooth_between(&self, smooth: &[bool], a: u32, b: u32) -> bool {
         let (p, q) = (self.of_node[a as usize], self.of_node[b as usize]);
-        if p == u32::MAX || q == u32::MAX {
-            return None;
+        if p == u32::MAX || q == u32::MAX || !(smooth[p as usize] || smooth[q as usize]) {
+            return false;
         }
-        let nodes = [self.node[p as usize], self.node[q as usize]];
-        let first_met = nodes[0] == a || nodes[1] == b;
-        (first_met && self.neighbours[p as usize].contains(&q)).then_some(nodes)
+        let first_met = self.node[p as usize] == a || self.node[q as usize] == b;
+        first_met && self.neighbours[p as usize].contains(&q)
     }
 }
 
@@ -117,22 +140,11 @@ impl SelfContact {
         };
         let mut normals = Vec::new();
         self.triangles.par_iter().with_min_len(1024).map(normal).collect_into_vec(&mut normals);
-        let looks = self.bvh.summaries(
-            |t| [normals[t as usize]; 2],
-            |[low_a, high_a], [low_b, high_b]| [low_a.min(low_b), high_a.max(high_b)],
-        );
-        let look_to_one_side = |[low, high]: [Vec3A; 2]| {
-            let middle = low + high;
-            // The least product of any normal in the box with its middle.
-            (middle * low).min(middle * high).element_sum() > 0.0
-        };
-        let is_open = |a: u32, b: u32| {
-            if a == b {
-                return !look_to_one_side(looks[a as usize]);
-            }
-            let Some([a, b]) = self.patches.around(a, b) else { return true };
-            let ([low_a, high_a], [low_b, high_b]) = (looks[a as usize], looks[b as usize]);
-            !look_to_one_side([low_a.min(low_b), high_a.max(high_b)])
+        let looks = self.bvh.summaries(|t| [normals[t as usize]; 2], both);
+        let smooth = self.patches.smooth(&looks);
+        let is_open = |a: u32, b: u32| match a == b {
+            true => !look_to_one_side(looks[a as usize]),
+            false => !self.patches.is_smooth_between(&smooth, a, b),
         };
         self.bvh.self_pairs_in(|a, b| keep(self, a, b, &normals), is_open)
     }

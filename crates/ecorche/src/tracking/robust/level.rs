@@ -43,12 +43,14 @@ pub(super) struct Level {
     pub cosine: f32,
     /// The part in contact, if any.
     pub partner: u32,
+    /// What the layer under the own part adds to its value.
+    pub raise: f32,
 }
 
 impl Level {
-    /// On the union's surface, of which `top` is the strongest part.
+    /// On the union's surface, of which `top` is the strongest part; `own` is the vertex's.
     #[inline]
-    fn free(top: &Sampled, iso: f32, radius: f32) -> Self {
+    fn free(top: &Sampled, own: &Sampled, iso: f32, radius: f32) -> Self {
         Self {
             h: (top.value - iso) * SLOPE * radius,
             gradient: top.gradient * (SLOPE * radius),
@@ -57,6 +59,7 @@ impl Level {
             value: top.value,
             cosine: 1.0,
             partner: u32::MAX,
+            raise: own.raise,
         }
     }
 }
@@ -157,7 +160,7 @@ impl Posed<'_> {
             }
         }
         let r = self.parts[own_part as usize].radius;
-        let mut level = Level::free(&top, iso, r);
+        let mut level = Level::free(&top, &own, iso, r);
         let free = level.h;
         let others = if bearing.pressed > 0.0 { &others[..count] } else { &[] };
         for other in others {
@@ -221,7 +224,7 @@ impl Posed<'_> {
                 }
             }
         }
-        Level::free(&top, iso, r)
+        Level::free(&top, &own, iso, r)
     }
 
     /// One bracketed step from `x`, where the level is `here`, to the zero of the level function, which is never left

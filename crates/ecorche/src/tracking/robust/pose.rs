@@ -35,6 +35,8 @@ pub(super) struct Sampled {
     pub value: f32,
     /// Per metre, inward.
     pub gradient: Vec3A,
+    /// What of the value is due to the layer.
+    pub raise: f32,
 }
 
 /// Motions closer than this are one: of the size, and of a rotation's entries.
@@ -125,9 +127,10 @@ impl<'a> Posed<'a> {
         let gradient = posed.gradient_map * Vec3A::from_vec4(own.yzww());
         if let Some(layers) = self.layers.filter(|_| posed.feels_layer(x)) {
             let joined = layers.join(part, x.into(), Sample { value: own.x, gradient: gradient.into() });
-            return Sampled { part, value: joined.value, gradient: joined.gradient.into() };
+            let raise = joined.value - own.x;
+            return Sampled { part, value: joined.value, gradient: joined.gradient.into(), raise };
         }
-        Sampled { part, value: own.x, gradient }
+        Sampled { part, value: own.x, gradient, raise: 0.0 }
     }
 
     /// Asks memory for what the fields of the marked parts hold at `x`.
@@ -145,17 +148,12 @@ impl<'a> Posed<'a> {
         self.parts[part as usize].feels_layer(x)
     }
 
-    /// How far the layer under vertex `v` at `x` has come up or gone down since rest, metres.
-    pub fn swell(&self, v: usize, x: Vec3A) -> f32 {
-        let part = self.model.part[v];
-        let posed = &self.parts[part as usize];
-        let raised = self.model.raised[v];
-        if raised == 0.0 && !posed.feels_layer(x) {
-            return 0.0;
-        }
-        let own = self.model.fields[part as usize].at(posed.bind_from_world.transform_point3a(x)).x;
-        let swell = (self.sample(part, x).value - own - raised).abs() * SLOPE * posed.radius;
-        swell.min(MOST_SWELL * self.model.bones[part as usize].inner_radius)
+    /// How far the layer under vertex `v` has come up or gone down since rest, metres; `raise` is what it adds to the value
+    /// now.
+    pub fn swell(&self, v: usize, raise: f32) -> f32 {
+        let part = self.model.part[v] as usize;
+        let swell = (raise - self.model.raised[v]).abs() * SLOPE * self.parts[part].radius;
+        swell.min(MOST_SWELL * self.model.bones[part].inner_radius)
     }
 
     /// Most that free skin of vertex `v` may leave its skinned position, metres.

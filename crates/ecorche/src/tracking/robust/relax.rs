@@ -67,20 +67,30 @@ pub(super) fn step(
     });
 }
 
-/// Where vertex `v` goes so that its edges do not become shorter than [`SHORTEST`] of their length at rest; each end
-/// goes half of the way.
+/// Where vertex `v` goes so that its edges become neither shorter than [`SHORTEST`] nor longer than [`LONGEST`] times their
+/// length at rest; each end goes half of the way.
 #[inline]
-pub(super) fn apart(ring: &Stencil, rest: &[Vec3A], v: usize, position: impl Fn(usize) -> Vec3A) -> Vec3A {
+pub(super) fn keep_lengths(
+    ring: &Stencil,
+    rest: &[Vec3A],
+    v: usize,
+    position: impl Fn(usize) -> Vec3A,
+) -> Vec3A {
     let x = position(v);
     let (mut sum, mut count) = (Vec3A::ZERO, 0.0);
     for (k, _) in ring.of(v) {
         let edge = x - position(k as usize);
-        let least_squared = SHORTEST * SHORTEST * rest[v].distance_squared(rest[k as usize]);
-        if edge.length_squared() < least_squared {
-            let (length, least) = (edge.length(), least_squared.sqrt());
-            sum += edge * (0.5 * (least - length) / length.max(f32::MIN_POSITIVE));
-            count += 1.0;
-        }
+        let (square, rest_square) = (edge.length_squared(), rest[v].distance_squared(rest[k as usize]));
+        let wanted = if square < SHORTEST * SHORTEST * rest_square {
+            SHORTEST
+        } else if square > LONGEST * LONGEST * rest_square {
+            LONGEST
+        } else {
+            continue;
+        };
+        let length = square.sqrt();
+        sum += edge * (0.5 * (wanted * rest_square.sqrt() - length) / length.max(f32::MIN_POSITIVE));
+        count += 1.0;
     }
     if count > 0.0 { x + sum / count } else { x }
 }
@@ -88,3 +98,6 @@ pub(super) fn apart(ring: &Stencil, rest: &[Vec3A], v: usize, position: impl Fn(
 /// Of the length at rest. Projection draws both sides of a crease to its bottom, and smoothing what crosses to a
 /// point; without this the cylinder bent by 90 degrees has edges of 0.05.
 const SHORTEST: f32 = 0.2;
+/// Of the length at rest. Two limbs pushed apart stretch the skin between them; without this the cylinder bent by 120
+/// degrees and twisted by 80 has edges of 3.5.
+const LONGEST: f32 = 2.8;

@@ -400,15 +400,18 @@ impl Tracker {
                 let part = model.part[index];
                 let x = found.anchor;
                 let bearing = bearing(model, index, &skinned[index].1, iso[index], pressed[index]);
+                let is_known = found.evaluations > 0;
+                let raise = if is_known { found.level.raise } else { posed.sample(part, x).raise };
+                let swell = posed.swell(index, raise);
                 *awake = Awake {
                     vertex: v,
                     activity: activity[index],
                     anchor: x,
-                    leash: model.leash[index] + posed.swell(index, x),
+                    leash: model.leash[index] + swell,
                     radius: posed.parts[part as usize].radius.min(PARTED * room[index]),
                     relaxations: model.bones[part as usize].relaxations,
                     bearing: Bearing { taken_from: found.taken_from, ..bearing },
-                    knows_level: found.evaluations > 0,
+                    knows_level: is_known,
                 };
                 *level = found.level;
                 near.copy_from_slice(&all_near[i as usize * words..(i as usize + 1) * words]);
@@ -430,8 +433,8 @@ impl Tracker {
         let (busy, all) = (w.busy, w.awake.len());
         for round in 0..rounds {
             let some = if round == 0 { all } else { busy };
-            // Free skin that starts from the last frame is near its level already.
-            self.project(posed, if coherent { busy } else { some }, 1, round == 0, w);
+            let times = if round == 0 && !coherent { FIRST_PROJECTIONS } else { 1 };
+            self.project(posed, some, times, round == 0, w);
             for number in 0..most {
                 self.relax(number, if number < FREE_RELAXATIONS { some } else { busy }, w);
             }
@@ -440,8 +443,8 @@ impl Tracker {
             self.project(posed, busy, 1, false, w);
             (0..LAST_RELAXATIONS).for_each(|number| self.relax(number, busy, w));
         }
-        self.project(posed, all, LAST_PROJECTIONS, false, w);
-        self.spread_short_edges(w);
+        self.project(posed, busy, LAST_PROJECTIONS, false, w);
+        self.keep_lengths(w);
         w.reports.clear();
         w.reports.resize(self.len(), VertexReport::default());
         for (&v, found) in model.tracked.iter().zip(&w.searched) {
@@ -449,13 +452,14 @@ impl Tracker {
         }
         for (i, awake) in w.awake.iter().enumerate() {
             let report = &mut w.reports[awake.vertex as usize];
-            report.iterations = LAST_PROJECTIONS + if i < busy { rounds + LAST_ROUNDS } else { 1 };
+            let later = if i < busy { rounds - 1 + LAST_ROUNDS + LAST_PROJECTIONS } else { 0 };
+            report.iterations = later + if coherent { 1 } else { FIRST_PROJECTIONS };
             report.evaluations += w.evaluations[i];
         }
     }
 
-    /// Spreads the shortest edges: first all that are too short, then those that this has made so.
-    fn spread_short_edges(&self, w: &mut Workspace) {
+    /// Spreads the shortest edges and draws in the longest: first all that are so, then those that this has made so.
+    fn keep_lengths(&self, w: &mut Workspace) {
         let model = &self.model;
         w.place.clear();
         w.place.resize(self.len(), u32::MAX);
@@ -464,8 +468,8 @@ impl Tracker {
         w.short.extend(w.awake.iter().map(|awake| awake.vertex));
         for _ in 0..SPREADS {
             let (positions, rest) = (&w.positions, &w.rest);
-            let apart = |&v: &u32| relax::apart(&model.mean, rest, v as usize, |k| positions[k]);
-            w.short.par_iter().with_min_len(TASK).map(apart).collect_into_vec(&mut w.moved);
+            let kept = |&v: &u32| relax::keep_lengths(&model.mean, rest, v as usize, |k| positions[k]);
+            w.short.par_iter().with_min_len(TASK).map(kept).collect_into_vec(&mut w.moved);
             let was = w.short.len();
             for i in 0..was {
                 let (v, to) = (w.short[i], w.moved[i]);
@@ -576,13 +580,17 @@ impl Tracker {
     }
 }
 
+/// Projections of the first round, unless the last frame has left the skin near its level. They are all that skin far from
+/// any contact gets: relaxed along its level after them it hardly leaves it, and projected once more, as it was, it had
+/// three times as many folds to untangle.
+const FIRST_PROJECTIONS: u32 = 2;
 /// After the rounds: projections with a few relaxation steps between them, then projections alone.
 const LAST_ROUNDS: u32 = 2;
 const LAST_RELAXATIONS: u32 = 3;
 const LAST_PROJECTIONS: u32 = 2;
 /// Skin far from any contact takes part in so many relaxation steps of the first round.
 const FREE_RELAXATIONS: u32 = 4;
-/// Steps that spread the shortest edges, after that.
+/// Steps that spread the shortest edges and draw in the longest, after that.
 const SPREADS: u32 = 8;
 
 fn bearing(model: &Model, v: usize, motion: &Mat3A, iso: f32, pressed: f32) -> Bearing {

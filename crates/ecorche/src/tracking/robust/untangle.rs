@@ -47,7 +47,7 @@ const PUSHED_FOLDS: u32 = 2;
 /// In inner radii: how far a crossing triangle goes in one round to shorten its contour. At 0.1 the hand's fist takes
 /// twice the rounds.
 const CONTOUR_STEP: f32 = 0.15;
-/// Steps that spread short edges, each round.
+/// Steps that spread short edges and draw in long ones, each round.
 const SPREADS: usize = 2;
 /// Sine between edge and triangle below which the edge counts as lying in it.
 const LEAST_SLOPE: f32 = 0.1;
@@ -105,14 +105,14 @@ impl Scratch {
         }
     }
 
-    /// Spreads the shortest edges of marked vertices.
-    fn keep_apart(&mut self, model: &Model) {
+    /// Spreads the shortest and draws in the longest edges of marked vertices.
+    fn keep_lengths(&mut self, model: &Model) {
         let Scratch { positions, touched, moved, .. } = self;
         for _ in 0..SPREADS {
             moved.clear();
             let at = |k: usize| Vec3A::from(positions[k]);
-            let apart = |&v: &u32| Vec3::from(relax::apart(&model.mean, &model.rest, v as usize, at));
-            moved.extend(touched.iter().map(apart));
+            let kept = |&v: &u32| Vec3::from(relax::keep_lengths(&model.mean, &model.rest, v as usize, at));
+            moved.extend(touched.iter().map(kept));
             touched.iter().zip(moved.iter()).for_each(|(&v, &p)| positions[v as usize] = p);
         }
     }
@@ -489,7 +489,7 @@ impl Untangler {
                 scratch,
             );
             scratch.retreat(start.skinned);
-            scratch.keep_apart(model);
+            scratch.keep_lengths(model);
             moved.extend_from_slice(&scratch.touched);
             scratch.unmark();
         }
@@ -503,7 +503,7 @@ impl Untangler {
                 scratch,
             );
             (0..=force).for_each(|_| scratch.smooth(model, SMOOTHING));
-            scratch.keep_apart(model);
+            scratch.keep_lengths(model);
             moved.extend_from_slice(&scratch.touched);
             scratch.unmark();
         }
@@ -512,7 +512,7 @@ impl Untangler {
             self.mark(model, contact, &limbs, SPREAD * (1.0 + force as f32), RINGS + force as usize, scratch);
             scratch.push(model);
             scratch.smooth(model, PUSHED_SMOOTHING);
-            scratch.keep_apart(model);
+            scratch.keep_lengths(model);
             moved.extend_from_slice(&scratch.touched);
             scratch.unmark();
         }
