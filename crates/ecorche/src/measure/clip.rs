@@ -129,6 +129,7 @@ impl<'a> ClipJudge<'a> {
             everted: detail.depth.iter().filter(|(_, d)| d.is_sign_negative()).count(),
             depth: detail.depth.iter().map(|(_, d)| f64::from(d.abs())).fold(0.0, f64::max),
             volume: volume.whole,
+            filled: volume.filled,
             volume_by_part: volume.parts,
             stretch_p95,
             stretch_max,

@@ -21,6 +21,8 @@ pub struct FrameFigures {
     pub depth: f64,
     /// Volume of the whole over rest.
     pub volume: f64,
+    /// Space filled by the whole, overlap counted once, over rest.
+    pub filled: f64,
     /// Volume of each part over rest; `None` for patches and tiny parts.
     pub volume_by_part: Vec<Option<f64>>,
     /// Edge length over rest, 95th percentile.
@@ -138,6 +140,14 @@ pub const FIGURES: &[Figure] = &[
         decimals: 4,
         worse: Worse::Larger,
         value: |f| Some((f.volume - 1.0).max(0.0)),
+    },
+    Figure {
+        name: "filled_loss",
+        meaning: "share of the space filled at rest that is lost; what overlaps counts once",
+        unit: "",
+        decimals: 4,
+        worse: Worse::Larger,
+        value: |f| Some((1.0 - f.filled).max(0.0)),
     },
     Figure {
         name: "part_loss",

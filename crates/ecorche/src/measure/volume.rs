@@ -11,7 +11,9 @@
 //! must be about 1.5 radii long to count; a flat patch has lids as large as its skin.
 //!
 //! Holes of the surface itself get the same lids. Signed volume counts what lies inside twice over twice:
-//! a limb that sinks into another loses nothing by this figure.
+//! a limb that sinks into another loses nothing by this figure. The space that the body fills counts it once: parallel
+//! rays through the body, on each the length along which the winding number is above zero. It is good to a few
+//! thousandths, by the number of the rays.
 
 use glam::{DVec3, Vec3};
 use std::collections::BTreeMap;
@@ -70,12 +72,83 @@ impl Body {
     }
 }
 
+/// Rays through the box around a body.
+const RAYS: f64 = 60_000.0;
+
+impl Body {
+    /// Every triangle of skin and lids, with numbers that lids do not share with the skin.
+    fn closed(&self, positions: &[Vec3]) -> Vec<[(usize, DVec3); 3]> {
+        let at = |v: u32| (v as usize, positions[v as usize].as_dvec3());
+        let mut all: Vec<_> = self.triangles.iter().map(|t| t.map(at)).collect();
+        for (lid, number) in self.lids.iter().zip(positions.len()..) {
+            let middle = (number, lid.middle(|v| at(v).1));
+            all.extend(lid.edges.iter().map(|&[a, b]| [at(a), at(b), middle]));
+        }
+        all
+    }
+
+    /// Space inside, whatever lies inside of it again, cubic metres.
+    fn filled(&self, positions: &[Vec3]) -> f64 {
+        let triangles = self.closed(positions);
+        let corners = || triangles.iter().flatten().map(|corner| corner.1);
+        let low = corners().fold(DVec3::INFINITY, DVec3::min);
+        let size = corners().fold(DVec3::NEG_INFINITY, DVec3::max) - low;
+        let step = (size.y * size.z / RAYS).sqrt();
+        if !(step > 0.0 && step.is_finite()) {
+            return 0.0;
+        }
+        let columns = (size.z / step).ceil() as usize;
+        // Off the middle, where meshes made by rule have their edges.
+        let ray = |i: usize, low: f64| low + (i as f64 + 0.381_966) * step;
+        let mut hits: Vec<(usize, f64, i32)> = Vec::new();
+        for corners in &triangles {
+            let [a, b, c] = corners.map(|corner| corner.1);
+            let normal = (b - a).cross(c - a);
+            if normal.x == 0.0 {
+                continue;
+            }
+            let (least, most) = (a.min(b).min(c), a.max(b).max(c));
+            let range = |least: f64, most: f64, low: f64| {
+                let first = ((least - low) / step - 0.4).floor().max(0.0) as usize;
+                first..=((most - low) / step).ceil().max(0.0) as usize
+            };
+            for j in range(least.y, most.y, low.y) {
+                for k in range(least.z, most.z, low.z).take_while(|&k| k < columns) {
+                    let (y, z) = (ray(j, low.y), ray(k, low.z));
+                    // The same decision for both triangles on an edge.
+                    let is_left = |i: usize| {
+                        let ((m, p), (n, q)) = (corners[i], corners[(i + 1) % 3]);
+                        let (from, to) = if m < n { (p, q) } else { (q, p) };
+                        let turn = (to.y - from.y) * (z - from.z) - (to.z - from.z) * (y - from.y);
+                        (turn > 0.0) == (m < n)
+                    };
+                    if (0..3).all(|i| is_left(i) == (normal.x > 0.0)) {
+                        let x = a.x - (normal.y * (y - a.y) + normal.z * (z - a.z)) / normal.x;
+                        hits.push((j * columns + k, x, if normal.x < 0.0 { 1 } else { -1 }));
+                    }
+                }
+            }
+        }
+        hits.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(b.2.cmp(&a.2)));
+        let along = hits.chunk_by(|a, b| a.0 == b.0).map(|hits| {
+            let (mut winding, mut length) = (0, 0.0);
+            for pair in hits.windows(2) {
+                winding += pair[0].2;
+                length += if winding > 0 { pair[1].1 - pair[0].1 } else { 0.0 };
+            }
+            length
+        });
+        along.sum::<f64>() * step * step
+    }
+}
+
 /// Volumes of a surface and its parts, prepared for many poses.
 #[derive(Clone, Debug)]
 pub struct PartVolumes {
     whole: Body,
     parts: Vec<Body>,
     rest_whole: f64,
+    rest_filled: f64,
     /// `None` for parts without a volume to speak of.
     rest_parts: Vec<Option<f64>>,
 }
@@ -90,7 +163,9 @@ const TINY: f64 = 1e-3;
 pub struct VolumeRatios {
     /// Whole volume over its rest volume; 1 for a surface that holds none at rest.
     pub whole: f64,
-    /// The same for each part; `None` for a part that has no volume to speak of.
+    /// Space filled, what overlaps counted once, over that at rest; 1 for a surface that fills none.
+    pub filled: f64,
+    /// Volume of each part over its rest volume; `None` for a part that has no volume to speak of.
     pub parts: Vec<Option<f64>>,
 }
 
@@ -110,7 +185,8 @@ impl PartVolumes {
             (volume.abs() > rest_whole.abs() * TINY && part.openness(positions) <= PATCH).then_some(volume)
         });
         let rest_parts = rest_parts.collect();
-        Self { whole, parts, rest_whole, rest_parts }
+        let rest_filled = whole.filled(positions);
+        Self { whole, parts, rest_whole, rest_filled, rest_parts }
     }
 
     /// Rest volume of the whole surface, cubic metres.
@@ -123,7 +199,9 @@ impl PartVolumes {
         let parts = self.parts.iter().zip(&self.rest_parts);
         let parts = parts.map(|(body, rest)| rest.map(|rest| body.volume(positions) / rest)).collect();
         let whole = if self.rest_whole == 0.0 { 1.0 } else { self.whole.volume(positions) / self.rest_whole };
-        VolumeRatios { whole, parts }
+        let filled =
+            if self.rest_filled == 0.0 { 1.0 } else { self.whole.filled(positions) / self.rest_filled };
+        VolumeRatios { whole, filled, parts }
     }
 }
 
@@ -173,4 +251,44 @@ fn lids(triangles: &[[u32; 3]]) -> Vec<Lid> {
         }
     }
     by_rim.into_values().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Axis-aligned box; triangles face outward.
+    fn block(low: Vec3, high: Vec3, first: u32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
+        let corner = |i: u32| {
+            let pick = |bit: u32, axis: usize| if i >> bit & 1 == 0 { low[axis] } else { high[axis] };
+            Vec3::new(pick(0, 0), pick(1, 1), pick(2, 2))
+        };
+        let quads = [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
+        let triangles = quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]);
+        ((0..8).map(corner).collect(), triangles.map(|t| t.map(|v| v + first)).collect())
+    }
+
+    #[test]
+    fn space_in_two_boxes_at_once_is_filled_once() {
+        let (mut positions, mut triangles) = block(Vec3::ZERO, Vec3::ONE, 0);
+        let (more, faces) = block(Vec3::splat(5.0), Vec3::splat(6.0), 8);
+        positions.extend(more);
+        triangles.extend(faces);
+        let volumes = PartVolumes::new(&positions, &triangles, &[0; 16]);
+        assert!((volumes.rest_whole - 2.0).abs() < 1e-6 && (volumes.rest_filled - 2.0).abs() < 0.02);
+        // The second pushed halfway into the first.
+        let moved: Vec<Vec3> =
+            positions.iter().map(|&p| if p.x > 2.0 { p - Vec3::new(4.5, 5.0, 5.0) } else { p }).collect();
+        let ratios = volumes.ratios(&moved);
+        assert!((ratios.whole - 1.0).abs() < 1e-6, "signed volume sees nothing");
+        assert!((ratios.filled - 0.75).abs() < 0.01, "{}", ratios.filled);
+    }
+
+    #[test]
+    fn a_hole_is_closed_by_its_lid() {
+        let (positions, mut triangles) = block(Vec3::ZERO, Vec3::ONE, 0);
+        triangles.truncate(10);
+        let volumes = PartVolumes::new(&positions, &triangles, &[0; 8]);
+        assert!((volumes.rest_filled - 1.0).abs() < 0.02, "{}", volumes.rest_filled);
+    }
 }
