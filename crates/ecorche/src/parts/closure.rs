@@ -43,7 +43,7 @@ pub(super) const LEAST_CUT: f32 = 0.25;
 /// the skin ends in a rim; none leaves the field flat, and its edge sharper than the samples can follow.
 const OPEN_END: f32 = 0.2;
 /// Of the larger ball's radius: a closure nearer to it than this says the same twice.
-const SAME: f32 = 0.5;
+pub(super) const SAME: f32 = 0.5;
 
 /// The balls of one cut, largest first.
 pub(super) fn balls(to: u32, faces: &[Face], inner_radius: f32, spacing: Spacing) -> Vec<Closure> {

@@ -5,6 +5,8 @@ use super::closure::{self, Closure, Spacing};
 use super::outside::Outside;
 use super::skeleton::distance_to_segments;
 use super::solid::{EMPTY, Face, Solid};
+use super::symmetry::{Even, Mirror, Pair};
+use crate::field::grid::BakeError;
 use crate::field::hrbf::{self, FitError};
 use crate::field::{CompactHrbf, Field, Grid, GridSettings, Sample, Support, SurfaceSample};
 use crate::geom::{TriMesh, poisson_disk};
@@ -38,10 +40,18 @@ pub(super) struct Skin {
     pub segments: Vec<[Vec3; 2]>,
     /// Largest distance to the skin in the part's solid.
     pub inner_radius: f32,
+    /// Of a part in the middle of a symmetric body.
+    pub mirror: Option<Mirror>,
 }
 
 impl Skin {
-    pub fn new(outside: &Outside, triangles: &[u32], segments: Vec<[Vec3; 2]>, inner_radius: f32) -> Self {
+    pub fn new(
+        outside: &Outside,
+        triangles: &[u32],
+        segments: Vec<[Vec3; 2]>,
+        inner_radius: f32,
+        mirror: Option<Mirror>,
+    ) -> Self {
         let mut used: Vec<u32> = triangles.iter().flat_map(|&t| outside.mesh.triangles[t as usize]).collect();
         used.sort_unstable();
         used.dedup();
@@ -52,7 +62,7 @@ impl Skin {
         };
         let normals = used.iter().map(|&v| outside.normals[v as usize]).collect();
         let area = mesh.area() as f32;
-        Self { mesh, normals, area, segments, inner_radius }
+        Self { mesh, normals, area, segments, inner_radius, mirror }
     }
 }
 
@@ -90,7 +100,12 @@ pub(super) fn fit(
     let count = (count * variation.samples).min(MOST_SAMPLES);
     let scatter = poisson_disk::Settings { count, seed: settings.seed };
     let mut samples: Vec<SurfaceSample> = Vec::with_capacity(count);
-    for point in poisson_disk::scatter(&skin.mesh, &skin.normals, &scatter) {
+    let points = poisson_disk::scatter(&skin.mesh, &skin.normals, &scatter);
+    let pairs: Vec<Pair> = match skin.mirror {
+        Some(mirror) => mirror.even_samples(points, (skin.area / count as f32).sqrt(), outside),
+        None => points.into_iter().map(|point| (point.into(), None)).collect(),
+    };
+    for (point, image) in pairs {
         let near_closure =
             |c: &Closure| c.sample.position.distance(point.position) < CLOSURE_CLEARANCE * c.radius;
         let near = |s: &SurfaceSample| s.position.distance(point.position) < SAMPLE_CLEARANCE * inner;
@@ -104,7 +119,8 @@ pub(super) fn fit(
             && !samples.iter().any(near)
             && (variation.thin_features || !thin())
         {
-            samples.push(point.into());
+            samples.push(point);
+            samples.extend(image);
         }
     }
     let mut distances: Vec<f32> =
@@ -114,7 +130,7 @@ pub(super) fn fit(
     let radius = farthest.clamp(settings.smallest_radius * inner, variation.radius * inner);
     let scale = scale(&samples, &skin.segments, inner);
     let closures: Vec<SurfaceSample> = closures.iter().map(|c| c.sample).collect();
-    let (hrbf, field, cut_border) = field(&samples, &closures, scale, radius, settings)?;
+    let (hrbf, field, cut_border) = field(&samples, &closures, scale, radius, skin.mirror, settings)?;
     Ok(Fitted { samples, closures, radius, hrbf, field, cut_border })
 }
 
@@ -133,23 +149,29 @@ pub(super) fn field(
     closures: &[SurfaceSample],
     scale: f64,
     radius: f32,
+    mirror: Option<Mirror>,
     settings: &PartSettings,
 ) -> Result<(CompactHrbf, Grid, f32), FitError> {
     let all: Vec<SurfaceSample> = samples.iter().chain(closures).copied().collect();
     let hrbf = CompactHrbf::new(hrbf::fit(&all, scale)?, radius);
     let cut_border = cut_border(&hrbf, radius);
     let baked = if cut_border > 0.0 {
-        Grid::bake(&Faded { field: &hrbf, width: FADE * radius }, &grid_settings(settings))
+        bake(&Faded { field: &hrbf, width: FADE * radius }, mirror, settings)
     } else {
-        Grid::bake(&hrbf, &grid_settings(settings))
+        bake(&hrbf, mirror, settings)
     };
     // A support without size comes from samples without extent.
     let field = baked.map_err(|_| FitError::Scale(scale))?;
     Ok((hrbf, field, cut_border))
 }
 
-fn grid_settings(settings: &PartSettings) -> GridSettings {
-    GridSettings { resolution: settings.resolution.clamp(4, crate::field::grid::MAX_RESOLUTION) }
+/// The table of a part's field; of one in the middle of a symmetric body, the mean of both sides.
+fn bake(field: &dyn Field, mirror: Option<Mirror>, settings: &PartSettings) -> Result<Grid, BakeError> {
+    let resolution = settings.resolution.clamp(4, crate::field::grid::MAX_RESOLUTION);
+    match mirror {
+        Some(mirror) => Grid::bake(&Even::new(field, mirror, resolution), &GridSettings { resolution }),
+        None => Grid::bake(field, &GridSettings { resolution }),
+    }
 }
 
 /// Most samples of a part that leaks; the time of the solve grows with their cube.
@@ -219,12 +241,13 @@ impl Fitted {
         outside: &Outside,
         solids: [&Solid; 2],
         own: &(dyn Fn(u32) -> bool + Sync),
-        inner_radius: f32,
+        skin: &Skin,
         settings: &PartSettings,
     ) {
+        let inner_radius = skin.inner_radius;
         let clamped = Clamped { field: &self.hrbf, outside, solids, own, inner_radius };
         let faded = Faded { field: &clamped, width: FADE * self.radius };
-        if let Ok(field) = Grid::bake(&faded, &grid_settings(settings)) {
+        if let Ok(field) = bake(&faded, skin.mirror, settings) {
             self.field = field;
         }
     }

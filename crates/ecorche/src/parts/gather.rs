@@ -1,13 +1,14 @@
 //! From a surface to its parts: labels, merges, cuts, fits.
 
 use super::check;
-use super::closure::{Closure, LEAST_CUT, Spacing};
+use super::closure::{Closure, LEAST_CUT, SAME, Spacing};
 use super::fit::{self, Fitted, Skin, Variation};
 use super::outside::Outside;
 use super::report::{Attempt, Merged, PartReport, PartsReport, Reason};
 use super::share::{Cuts, Share};
 use super::skeleton::Bones;
 use super::solid::{EMPTY, Solid};
+use super::symmetry::Symmetry;
 use super::{FOLLOWS, Part, PartSettings, Parts};
 use crate::character::Character;
 use crate::skinning::Surface;
@@ -23,11 +24,12 @@ const HOPELESS: f32 = 10.0;
 
 pub(super) fn gather(surface: &Surface, character: &Character, settings: &PartSettings) -> Parts {
     let partition = &surface.partition;
-    let joint_of_vertex: Vec<u32> =
+    let mut joint_of_vertex: Vec<u32> =
         partition.part_of_vertex.iter().map(|&p| partition.parts[p as usize].joint).collect();
     let bones = Bones::new(character, surface, &joint_of_vertex);
     let (outside, following) = Outside::new(&surface.mesh, &joint_of_vertex, &bones);
-    let whole = Solid::whole(&outside);
+    let symmetry = Symmetry::find(&surface.mesh, &bones, &mut joint_of_vertex);
+    let whole = Solid::whole(&outside, symmetry.as_ref().map(|s| s.mirror));
     let label_of_vertex = joint_of_vertex
         .iter()
         .zip(&outside.follows)
@@ -37,6 +39,7 @@ pub(super) fn gather(surface: &Surface, character: &Character, settings: &PartSe
         bones,
         outside,
         whole,
+        symmetry,
         settings,
         label_of_vertex,
         joints: BTreeMap::new(),
@@ -62,6 +65,8 @@ pub(super) struct Body<'a> {
     pub bones: Bones,
     pub outside: Outside,
     pub whole: Solid,
+    /// Of a body that is its own mirror image.
+    pub symmetry: Option<Symmetry>,
     pub settings: &'a PartSettings,
     pub label_of_vertex: Vec<u32>,
     /// Joints of each label, its own first.
@@ -79,16 +84,34 @@ struct Fit {
     cuts: Vec<(u32, f32)>,
 }
 
+impl Fit {
+    fn mirrored(&self, symmetry: &Symmetry) -> Option<Self> {
+        let there = |&(to, depth): &(u32, f32)| (symmetry.twin(to), depth);
+        Some(Self {
+            fitted: self.fitted.mirrored(symmetry.mirror)?,
+            report: self.report.clone(),
+            inner_radius: self.inner_radius,
+            cuts: self.cuts.iter().map(there).collect(),
+        })
+    }
+}
+
 impl Body<'_> {
     /// Fits every part; those beyond help join a neighbour and the fits around them are made anew.
     fn fit(&mut self) -> BTreeMap<u32, Fit> {
         let mut fits: BTreeMap<u32, Fit> = BTreeMap::new();
         for round in 0..ROUNDS {
+            if let Some(symmetry) = &self.symmetry {
+                let lone = |label: &u32| !fits.contains_key(&symmetry.twin(*label));
+                let lone: Vec<u32> = fits.keys().copied().filter(lone).collect();
+                lone.iter().for_each(|label| drop(fits.remove(label)));
+            }
             self.add_details();
             let shares = self.shares();
             let cuts = self.cuts();
             let (triangles, vertices) = (self.triangles(), self.vertices());
-            let missing: Vec<u32> = self.joints.keys().copied().filter(|l| !fits.contains_key(l)).collect();
+            let missing = self.joints.keys().copied().filter(|l| !fits.contains_key(l) && !self.is_image(*l));
+            let missing: Vec<u32> = missing.collect();
             let made: Vec<(u32, Option<Fit>)> = missing
                 .into_par_iter()
                 .map(|label| {
@@ -103,6 +126,7 @@ impl Body<'_> {
                     (label, fit)
                 })
                 .collect();
+            let made = self.with_images(made);
             let borders = self.borders();
             let mut lost: Vec<(u32, Reason)> = Vec::new();
             for (label, fit) in made {
@@ -161,9 +185,13 @@ impl Body<'_> {
             .map(|(point, _, depth)| (point, depth))
             .collect();
         let segments = self.bones.segments(&self.joints[&label]);
-        let skin = Skin::new(&self.outside, triangles, segments, inner);
+        let mirror = self.symmetry.as_ref().filter(|s| s.is_middle(label)).map(|s| s.mirror);
+        let skin = Skin::new(&self.outside, triangles, segments, inner, mirror);
+        let middle = self.symmetry.as_ref().filter(|s| s.is_middle(label));
         let closures = |spacing: Spacing| -> Vec<Closure> {
-            fit::closures(cuts, inner, spacing, |to| self.pivot(label, to), |to| self.reach(label, to))
+            let found =
+                fit::closures(cuts, inner, spacing, |to| self.pivot(label, to), |to| self.reach(label, to));
+            middle.map_or(found.clone(), |symmetry| symmetry.even_closures(&found, SAME))
         };
         let mut variation = Variation::usual(self.settings);
         let mut caps = closures(variation.spacing);
@@ -203,7 +231,7 @@ impl Body<'_> {
         if check::fault(&report) > 1.0 {
             let own = |vertex: u32| self.label_of_vertex[vertex as usize] == label;
             let tried = [report.tried.as_slice(), &[Attempt::Clamped]].concat();
-            fitted.clamp(&self.outside, [solid, &self.whole], &own, inner, self.settings);
+            fitted.clamp(&self.outside, [solid, &self.whole], &own, &skin, self.settings);
             report = PartReport { tried, ..PartReport::default() };
             check::soundness(&fitted, &self.outside, [solid, &self.whole], &core, inner, &mut report);
         }
@@ -219,6 +247,26 @@ impl Body<'_> {
             .map(|(to, faces)| (*to, faces.iter().fold(0.0f32, |d, f| d.max(f.depth))))
             .collect();
         Some(Fit { fitted, report, inner_radius: inner, cuts })
+    }
+
+    /// Whether a label's part is the mirror image of one that is fitted.
+    fn is_image(&self, label: u32) -> bool {
+        let twin = self.symmetry.as_ref().map_or(label, |s| s.twin(label));
+        twin < label && self.joints.contains_key(&twin)
+    }
+
+    /// Fits and their mirror images, in the order of the labels.
+    fn with_images(&self, made: Vec<(u32, Option<Fit>)>) -> Vec<(u32, Option<Fit>)> {
+        let Some(symmetry) = &self.symmetry else { return made };
+        let image = |label: u32, fit: &Option<Fit>| {
+            let twin = symmetry.twin(label);
+            let image = || fit.as_ref()?.mirrored(symmetry);
+            (twin != label && self.is_image(twin)).then(|| (twin, image()))
+        };
+        let images: Vec<_> = made.iter().filter_map(|(label, fit)| image(*label, fit)).collect();
+        let mut all: Vec<_> = made.into_iter().chain(images).collect();
+        all.sort_by_key(|(label, _)| *label);
+        all
     }
 
     /// The part of the nearest ancestor of a label's joint.
@@ -293,6 +341,10 @@ impl Body<'_> {
                 };
                 if depth >= LEAST_CUT * fit.inner_radius.min(other.inner_radius) {
                     touching.push([a.min(b), a.max(b)]);
+                    let twin = |l: u32| self.symmetry.as_ref().and_then(|s| index(s.twin(l)));
+                    if let (Some(a), Some(b)) = (twin(label), twin(to)) {
+                        touching.push([a.min(b), a.max(b)]);
+                    }
                 }
             }
         }

@@ -21,11 +21,32 @@ impl Body<'_> {
 
     /// The part a label's skin should join: the one with the longest common border, else that of the nearest
     /// ancestor, else that of the nearest vertex.
+    ///
+    /// On a symmetric body the mirror image of a label joins the mirror image of that part, and what is in the middle
+    /// stays there.
     pub(super) fn neighbour(&self, label: u32, borders: &BTreeMap<u32, BTreeMap<u32, usize>>) -> Option<u32> {
+        let Some(symmetry) = &self.symmetry else { return self.nearest_part(label, borders, |_| true) };
+        let of_lower = |label: u32| {
+            let twin = symmetry.twin(label);
+            self.nearest_part(label, borders, |l| if twin == label { symmetry.is_middle(l) } else { l != twin })
+        };
+        match symmetry.twin(label) {
+            twin if twin < label => of_lower(twin).map(|into| symmetry.twin(into)),
+            _ => of_lower(label),
+        }
+    }
+
+    fn nearest_part(
+        &self,
+        label: u32,
+        borders: &BTreeMap<u32, BTreeMap<u32, usize>>,
+        may: impl Fn(u32) -> bool,
+    ) -> Option<u32> {
         let longest = borders
             .get(&label)
             .and_then(|shared| {
-                shared.iter().max_by_key(|&(&other, &edges)| (edges, std::cmp::Reverse(other)))
+                let shared = shared.iter().filter(|(other, _)| may(**other));
+                shared.max_by_key(|&(&other, &edges)| (edges, std::cmp::Reverse(other)))
             })
             .map(|(&other, _)| other);
         longest
@@ -33,7 +54,7 @@ impl Body<'_> {
                 self.bones.ancestors(label).find_map(|a| {
                     self.joints
                         .iter()
-                        .find(|(l, joints)| **l != label && joints.contains(&a))
+                        .find(|(l, joints)| **l != label && may(**l) && joints.contains(&a))
                         .map(|(&l, _)| l)
                 })
             })
@@ -42,7 +63,7 @@ impl Body<'_> {
                 let positions = &self.outside.mesh.positions;
                 let others = self.label_of_vertex.iter().zip(positions);
                 others
-                    .filter(|(l, _)| **l != label && **l != FOLLOWS)
+                    .filter(|(l, _)| **l != label && **l != FOLLOWS && may(**l))
                     .min_by(|a, b| a.1.distance_squared(at).total_cmp(&b.1.distance_squared(at)))
                     .map(|(&l, _)| l)
             })
@@ -94,6 +115,18 @@ impl Body<'_> {
                         found.push((area, label, Some(into), Reason::Small));
                     }
                 }
+            }
+            if let Some(symmetry) = &self.symmetry {
+                // What one side loses the other loses too.
+                found.retain(|f| symmetry.twin(f.1) >= f.1);
+                let images: Vec<_> = found
+                    .iter()
+                    .filter(|f| !symmetry.is_middle(f.1))
+                    .map(|&(area, label, into, why)| {
+                        (area, symmetry.twin(label), into.map(|i| symmetry.twin(i)), why)
+                    })
+                    .collect();
+                found.extend(images);
             }
             found.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             // What a merge touched is looked at again in the next round.

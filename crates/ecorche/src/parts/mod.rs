@@ -10,6 +10,8 @@
 //! 4. where solids touch, balls that fit the body close the parts;
 //! 5. the surface through samples and closures becomes a compact field and a table.
 //!
+//! On a body that is its own mirror image the fields are so too: see `symmetry.rs`.
+//!
 //! A part whose field leaves the skin or is hollow is fitted anew with other settings, and joins a neighbour
 //! if nothing helps. Nothing fails; what was done is in [`Parts::report`].
 //!
@@ -29,6 +31,7 @@ mod share;
 mod skeleton;
 mod solid;
 mod stored;
+mod symmetry;
 #[cfg(test)]
 mod tests;
 

@@ -44,7 +44,7 @@ fn retouch(part: &mut Part, change: &Retouch, settings: &PartSettings) {
     }
     samples.extend(&change.add);
     let scale = fit::scale(&samples, &part.bone, part.inner_radius);
-    if let Ok((hrbf, field, _)) = fit::field(&samples, &part.closures, scale, part.radius, settings) {
+    if let Ok((hrbf, field, _)) = fit::field(&samples, &part.closures, scale, part.radius, None, settings) {
         part.samples = samples;
         part.hrbf = hrbf;
         part.field = field;

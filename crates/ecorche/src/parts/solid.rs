@@ -6,6 +6,7 @@
 //! one solid. What is empty but cannot be reached from outside is filled.
 
 use super::outside::Outside;
+use super::symmetry::Mirror;
 use glam::{DVec2, Vec3};
 use rayon::prelude::*;
 
@@ -41,18 +42,18 @@ const VOXELS: f32 = 200_000.0;
 const MOST_VOXELS: f32 = 1.2e7;
 
 impl Solid {
-    /// The whole character.
-    pub fn whole(outside: &Outside) -> Self {
+    /// The whole character, with the plane of a symmetric one between two voxels.
+    pub fn whole(outside: &Outside, mirror: Option<Mirror>) -> Self {
         let (low, high) = outside.mesh.bounds();
         let size = (high - low).max(Vec3::splat(1e-3 * outside.mesh.size())).max(Vec3::splat(1e-9));
         let box_volume = size.x * size.y * size.z;
         let rough = (box_volume / 300_000.0).cbrt();
-        let votes = Grid::around(low, high, rough).inside(outside);
+        let votes = Grid::around(low, high, rough, mirror).inside(outside);
         let inside = votes.iter().filter(|&&i| i).count() as f32;
         // A surface without inside gains nothing by finer voxels.
         let cell = if inside > 100.0 { rough * (inside / VOXELS).cbrt() } else { rough };
         let cell = cell.max((box_volume / MOST_VOXELS).cbrt());
-        let grid = Grid::around(low, high, cell);
+        let grid = Grid::around(low, high, cell, mirror);
         let mut inside = grid.inside(outside);
         grid.fill_cavities(&mut inside);
         grid.label(outside, &inside, f32::INFINITY)
@@ -60,7 +61,7 @@ impl Solid {
 
     /// A box at its own resolution, within the whole.
     pub fn detail(outside: &Outside, whole: &Solid, low: Vec3, high: Vec3, cell: f32) -> Self {
-        let grid = Grid::around(low, high, cell);
+        let grid = Grid::around(low, high, cell, None);
         let mut inside = grid.inside(outside);
         for (i, inside) in inside.iter_mut().enumerate() {
             // Only a neighbourhood that is solid throughout was filled or is deep inside.
@@ -154,11 +155,15 @@ struct Grid {
 
 impl Grid {
     /// One empty voxel all around.
-    fn around(low: Vec3, high: Vec3, cell: f32) -> Self {
-        let counts = ((high - low) / cell).ceil().to_array().map(|n| n as usize + 3);
+    fn around(low: Vec3, high: Vec3, cell: f32, mirror: Option<Mirror>) -> Self {
+        let mut counts = ((high - low) / cell).ceil().to_array().map(|n| n as usize + 3);
         // Off the middle by no simple fraction, so that columns miss the vertices of tidy meshes.
         let shift = Vec3::new(0.501_37, 0.498_11, 0.502_93);
-        Self { low: low - cell * (Vec3::ONE + 0.1 * shift), cell, counts }
+        let mut low = low - cell * (Vec3::ONE + 0.1 * shift);
+        if let Some(mirror) = mirror {
+            mirror.between_voxels(&mut low, &mut counts, cell);
+        }
+        Self { low, cell, counts }
     }
 
     fn len(&self) -> usize {

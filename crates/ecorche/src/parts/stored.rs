@@ -8,7 +8,7 @@ use crate::skinning::Surface;
 use glam::{DVec3, UVec3, Vec3};
 
 /// Raised whenever parts of the same character come out differently.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Everything the parts depend on.
 pub(super) fn key(surface: &Surface, character: &Character, settings: &PartSettings) -> Key {
