@@ -6,7 +6,7 @@ use ecorche::frame::Frame;
 use ecorche::muscle::Motion;
 use ecorche::samples;
 use ecorche::sampling::{Plan, Sampling};
-use glam::Vec3;
+use glam::{Quat, Vec3};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
@@ -167,9 +167,7 @@ fn twice_the_substeps_change_the_swing_by_less_than_a_twentieth() {
     fine.muscles.substeps_per_second *= 2.0;
     let mut still = coarse.clone();
     still.muscles.motion = Motion::Kinematic;
-    // Muscles that press on each other and on the skin find other places, a millimetre apart.
-    let mut anatomy = samples::arm::muscles();
-    anatomy.muscle.iter_mut().for_each(|m| (m.collide.muscles, m.collide.skin) = (false, false));
+    let anatomy = samples::arm::muscles();
     let [coarse, fine, still] = [coarse, fine, still].map(|settings| {
         Body::bind_with(character.clone(), settings, &anatomy, Path::new("."), None).unwrap()
     });
@@ -212,5 +210,59 @@ fn the_athlete_runs_on_a_hundred_muscles() {
         assert!(muscles.deepest < 1e-3 && muscles.resets == 0, "frame {n}: {muscles:?}");
         let all = || frame.meshes.iter().flat_map(|m| &m.positions);
         assert!(all().all(|p: &Vec3| p.is_finite()));
+    }
+}
+
+/// The pose seen in a mirror. A right joint's frame is the mirror image of the left one's with its x axis turned around.
+fn mirrored(character: &Character, pose: &Pose) -> Pose {
+    let mut mirrored = pose.clone();
+    for (joint, local) in character.skeleton.joints.iter().zip(&pose.local) {
+        let name = match (joint.name.strip_prefix("left"), joint.name.strip_prefix("right")) {
+            (Some(rest), _) => format!("right{rest}"),
+            (_, Some(rest)) => format!("left{rest}"),
+            _ => joint.name.clone(),
+        };
+        let there = &mut mirrored.local[character.skeleton.find(&name).unwrap()];
+        *there = *local;
+        there.translation.x = -local.translation.x;
+        let [x, y, z, w] = local.rotation.to_array();
+        there.rotation = Quat::from_xyzw(x, -y, -z, w);
+    }
+    mirrored
+}
+
+/// Each vertex's mirror image at rest.
+fn images(points: &[Vec3]) -> Vec<usize> {
+    let key = |p: Vec3| p.to_array().map(|x| (x * 1e6).round() as i64);
+    let by_place: std::collections::BTreeMap<_, usize> =
+        points.iter().enumerate().map(|(v, &p)| (key(p), v)).collect();
+    points.iter().map(|&p| by_place[&key(p * Vec3::new(-1.0, 1.0, 1.0))]).collect()
+}
+
+#[test]
+fn a_mirrored_pose_gives_mirrored_skin() {
+    let character = Arc::new(samples::build("athlete?resolution=5000").unwrap());
+    let anatomy = samples::anatomy("athlete", &character).unwrap().in_full(&character);
+    let images = images(&character.meshes[0].positions);
+    // A step of the run, where left and right differ, and the beginning of the squat, where they do not.
+    for (method, clip, time) in [
+        (Method::Implicit, "run", 0.1),
+        (Method::Implicit, "squat", 0.3),
+        (Method::Muscles, "run", 0.1),
+        (Method::Muscles, "squat", 0.3),
+    ] {
+        let body = Body::bind_with(character.clone(), method, &anatomy, Path::new("."), None).unwrap();
+        let mut pose = Pose::rest(&character);
+        let clip = character.clip(clip).unwrap();
+        clip.sample(clip.start + time, &mut pose);
+        let [here, there] = [pose.clone(), mirrored(&character, &pose)].map(|pose| {
+            let (mut state, mut workspace) = (State::default(), Workspace::default());
+            body.deform_next(&pose, 0.0, &mut state, &mut workspace)
+        });
+        let (here, there) = (&here.meshes[0].positions, &there.meshes[0].positions);
+        let off = |v: usize| (here[v] * Vec3::new(-1.0, 1.0, 1.0)).distance(there[images[v]]);
+        let worst = (0..here.len()).max_by(|&a, &b| off(a).total_cmp(&off(b))).unwrap();
+        println!("{method}, {}: {:.1e} of the size", clip.name, off(worst) / character.size());
+        assert!(off(worst) < 1e-5 * character.size(), "{method}, {}: {}", clip.name, off(worst));
     }
 }

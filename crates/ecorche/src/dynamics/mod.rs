@@ -6,12 +6,13 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`Distance`] | links along a strand: tendon, tone, bending |
+//! | [`Distance`] | links along a strand: tendon, tone |
 //! | [`Anchor`] | ends that follow a frame exactly |
 //! | [`Tie`] | particles held near a frame by a spring |
 //! | [`Obstacle`] | capsules, distance grids, surfaces to stay inside of |
 //! | [`contact`](constraint::contact) | strands against each other |
 //! | [`friction`](constraint::friction) | Coulomb, against the moving surface |
+//! | `bend` | strands do not bend sharper than they are thick |
 //!
 //! Nothing moves at bind: the forces there (weight, tension in a bent strand) are measured when the system is
 //! made and held against from then on, in the frames; contacts keep the clearance of the bind pose when that is
@@ -29,6 +30,7 @@
 //! ([`Solver::Xpbd`]); damping is per second and relative to the frames, so that a running character's muscles are not
 //! braked by the air; friction has the unit of a length.
 
+mod bend;
 mod chain;
 pub mod constraint;
 pub mod rigid;

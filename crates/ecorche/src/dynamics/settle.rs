@@ -1,5 +1,6 @@
 //! Without time: particles where the frames carry them, moved out of obstacles and smoothed.
 
+use super::bend::unbend;
 use super::Keep;
 use super::rigid::Rigid;
 use super::step::{Drive, Report, State};
@@ -9,6 +10,9 @@ use rayon::prelude::*;
 
 /// Rounds of moving out and smoothing. After 4 a strand bent over a capsule still has a corner; 16 look like 8.
 const ROUNDS: usize = 8;
+/// Passes in which sharp bends are straightened: those of the carried strand, and those that a round makes.
+const FIRST_UNBENDING: usize = 60;
+const UNBENDING: usize = 8;
 
 impl System {
     /// Puts the state into a pose without inertia: depends on nothing but the pose and the drives.
@@ -30,12 +34,20 @@ impl System {
             .map(|((strand, state), drive)| {
                 strand.carry(frames, &mut state.position);
                 state.velocity.fill(DVec3::ZERO);
+                let round_off = |position: &mut [DVec3], passes: usize| {
+                    let again = |_: &usize| {
+                        strand.spec.stout && unbend(strand, position, &drive.radius, None, |_, _, _| ())
+                    };
+                    (0..passes).take_while(again).count() > 0
+                };
+                round_off(&mut state.position, FIRST_UNBENDING);
                 let carried = state.position.clone();
                 for _ in 0..ROUNDS {
                     if !self.move_out(strand, &mut state.position, frames, drive) {
                         break;
                     }
                     smooth(strand, &mut state.position, &carried);
+                    round_off(&mut state.position, UNBENDING);
                 }
                 self.move_out(strand, &mut state.position, frames, drive);
                 self.depth(strand, &state.position, frames, drive)
@@ -45,22 +57,29 @@ impl System {
     }
 
     fn obstacles_of<'a>(&'a self, strand: &'a Strand) -> impl Iterator<Item = usize> + 'a {
-        // Skins first, bones last: theirs is the last word.
-        (0..self.obstacles.len()).rev().filter(|&o| match self.obstacles[o].keep {
-            Keep::Outside => strand.spec.avoids_obstacles,
-            Keep::Inside => strand.spec.inside_of.contains(&Some(o)),
-        })
+        let may = |&o: &usize| strand.spec.avoids_obstacles && self.obstacles[o].keep == Keep::Outside;
+        (0..self.obstacles.len()).rev().filter(may)
     }
 
     /// Whether anything had to move.
     fn move_out(&self, strand: &Strand, position: &mut [DVec3], frames: &[Rigid], drive: &Drive) -> bool {
         let mut moved = false;
+        // The skin first, bones last: theirs is the last word.
+        for (i, p) in position.iter_mut().enumerate().filter(|(i, _)| strand.in_skin[*i]) {
+            let skin = self.skin_around(strand, frames, *p).filter(|_| strand.inverse_mass[i] > 0.0);
+            if let Some(skin) = skin.map(|o| &self.obstacles[o])
+                && let Ok(meeting) = skin.meet(&frames[skin.frame], *p, 0.0)
+            {
+                *p += meeting.depth * meeting.normal;
+                moved = true;
+            }
+        }
         for o in self.obstacles_of(strand) {
             let obstacle = &self.obstacles[o];
             let frame = &frames[obstacle.frame];
-            let minds = |i: usize| strand.inverse_mass[i] > 0.0 && strand.minds(o, i, obstacle.keep);
-            for (i, p) in position.iter_mut().enumerate().filter(|(i, _)| minds(*i)) {
-                let clearance = strand.clearance(o, i, drive.radius[i], obstacle.keep);
+            let moves = |i: &usize| strand.inverse_mass[*i] > 0.0;
+            for (i, p) in position.iter_mut().enumerate().filter(|(i, _)| moves(i)) {
+                let clearance = strand.clearance(o, i, drive.radius[i]);
                 if let Ok(meeting) = obstacle.meet(frame, *p, clearance) {
                     *p += meeting.depth * meeting.normal;
                     moved = true;
@@ -73,11 +92,10 @@ impl System {
     /// How far the worst particle of a strand is inside an obstacle beyond its clearance, metres.
     pub(super) fn depth(&self, strand: &Strand, position: &[DVec3], frames: &[Rigid], drive: &Drive) -> f64 {
         let mut deepest = 0.0f64;
-        for o in self.obstacles_of(strand).filter(|&o| self.obstacles[o].keep == Keep::Outside) {
+        for o in self.obstacles_of(strand) {
             let obstacle = &self.obstacles[o];
-            let minds = |i: usize| strand.inverse_mass[i] > 0.0 && strand.minds(o, i, obstacle.keep);
-            for (i, &p) in position.iter().enumerate().filter(|(i, _)| minds(*i)) {
-                let clearance = strand.clearance(o, i, drive.radius[i], obstacle.keep);
+            for (i, &p) in position.iter().enumerate().filter(|(i, _)| strand.inverse_mass[*i] > 0.0) {
+                let clearance = strand.clearance(o, i, drive.radius[i]);
                 if let Ok(meeting) = obstacle.meet(&frames[obstacle.frame], p, clearance) {
                     deepest = deepest.max(meeting.depth);
                 }

@@ -1,10 +1,10 @@
 //! One step of time, by substeps.
 
+use super::bend;
 use super::chain::Chain;
-use super::constraint::collide::{Keep, push_out};
+use super::constraint::collide::{Keep, press_out, push_out};
 use super::constraint::contact::{Copy, Near, on_line, sleep};
 use super::constraint::distance::Distance;
-use super::constraint::friction::Correction;
 use super::rigid::Rigid;
 use super::system::{Strand, System};
 use glam::DVec3;
@@ -100,14 +100,18 @@ struct StrandScratch {
     first: usize,
     carried: Vec<DVec3>,
     before: Vec<DVec3>,
+    /// A copy of it.
+    began: Vec<DVec3>,
     link_lambda: Vec<f64>,
     tie_lambda: Vec<DVec3>,
     obstacles: Vec<usize>,
     /// For each particle and obstacle, substeps until it is looked at again.
     asleep: Vec<u8>,
+    /// For each particle the same for the skin.
+    skin_asleep: Vec<u8>,
     near: Vec<Near>,
     chain: Chain,
-    push: Vec<(Correction, u32)>,
+    push: Vec<(DVec3, u32)>,
     deepest: f64,
     reset: bool,
 }
@@ -115,6 +119,9 @@ struct StrandScratch {
 /// Strands and obstacles closer than this beyond their radii are watched during a step, metres. A particle
 /// would have to move 4 cm against what it is close to within a frame: 1 m/s at 24 frames a second.
 const WATCH: f64 = 0.04;
+
+/// Pushes of other strands that add up; of more, each counts less, or together they would throw the particle.
+const MOST_TOGETHER: f64 = 3.0;
 
 /// Fewer strands than this are stepped on one thread: handing them out costs more.
 const PARALLEL: usize = 8;
@@ -182,6 +189,10 @@ impl System {
                 drives,
                 |strand, state, scratch, drive| {
                     move_strand(strand, state, scratch, drive, frames.1, self.gravity, h, settings);
+                    // Before contacts, which have the last word: after them it would let strands sink in, the deeper
+                    // the longer the substeps are.
+                    straighten(strand, state, scratch, h);
+                    unbend(strand, state, scratch, drive);
                 },
             );
             if contacts {
@@ -230,7 +241,7 @@ impl System {
             scratch.reset = false;
             scratch.carried.resize(strand.len(), DVec3::ZERO);
             scratch.before.resize(strand.len(), DVec3::ZERO);
-            scratch.push.resize(strand.len(), (Correction::default(), 0));
+            scratch.push.resize(strand.len(), (DVec3::ZERO, 0));
             copy.radius.extend(&drive.radius);
             copy.inverse_mass.extend(&strand.inverse_mass);
             strand.carry(next, &mut scratch.carried);
@@ -259,13 +270,12 @@ impl System {
         workspace.strands.par_iter_mut().enumerate().for_each(|(own, scratch)| {
             let strand = &self.strands[own];
             scratch.obstacles.clear();
-            // Skins first, bones last: theirs is the last word.
-            scratch.obstacles.extend((0..self.obstacles.len()).rev().filter(
-                |&o| match self.obstacles[o].keep {
-                    Keep::Outside => strand.spec.avoids_obstacles && meets(&boxes[own], &balls[o]),
-                    Keep::Inside => strand.spec.inside_of.contains(&Some(o)),
-                },
-            ));
+            let may = |&o: &usize| self.obstacles[o].keep == Keep::Outside && meets(&boxes[own], &balls[o]);
+            if strand.spec.avoids_obstacles {
+                scratch.obstacles.extend((0..self.obstacles.len()).rev().filter(may));
+            }
+            scratch.skin_asleep.clear();
+            scratch.skin_asleep.resize(strand.len(), 0);
             scratch.asleep.clear();
             scratch.asleep.resize(scratch.obstacles.len() * strand.len(), 0);
             scratch.near.clear();
@@ -309,33 +319,39 @@ impl System {
         (h, last): (f64, bool),
     ) {
         if !scratch.near.is_empty() {
-            scratch.push.fill((Correction::default(), 0));
+            scratch.push.fill((DVec3::ZERO, 0));
             for near in &mut scratch.near {
-                let correction = near.correction(copy, scratch.first, strand.spec.friction, h);
-                if let Some(correction) = correction {
+                if let Some(by) = near.push(copy, scratch.first, strand.spec.friction, h) {
                     let push = &mut scratch.push[near.particle];
-                    *push = (push.0 + correction, push.1 + 1);
+                    *push = (push.0 + by, push.1 + 1);
                 }
             }
             for (i, &(push, count)) in scratch.push.iter().enumerate() {
                 if count > 0 {
-                    state.position[i] += push.moved / f64::from(count);
-                    scratch.before[i] += push.silent / f64::from(count);
+                    state.position[i] += push * (MOST_TOGETHER / f64::from(count)).min(1.0);
                 }
             }
         }
-        straighten(strand, state, scratch, h);
         scratch.deepest = 0.0;
         for (i, p) in state.position.iter_mut().enumerate() {
             if strand.inverse_mass[i] == 0.0 {
                 continue;
             }
-            let clearance = |o: usize| strand.clearance(o, i, drive.radius[i], self.obstacles[o].keep);
+            // The skin first, bones last: theirs is the last word.
+            if strand.in_skin[i] {
+                let asleep = &mut scratch.skin_asleep[i];
+                if *asleep > 0 && !last {
+                    *asleep -= 1;
+                } else if let Some(o) = self.skin_around(strand, now, *p) {
+                    let obstacle = &self.obstacles[o];
+                    let frames = (&then[obstacle.frame], &now[obstacle.frame]);
+                    let flesh = (strand.inverse_mass[i], strand.spec.friction, h);
+                    *asleep = sleep(press_out(p, scratch.before[i], obstacle, frames, flesh), h);
+                }
+            }
+            let clearance = |o: usize| strand.clearance(o, i, drive.radius[i]);
             let asleep = &mut scratch.asleep[i * scratch.obstacles.len()..][..scratch.obstacles.len()];
             for (&o, asleep) in scratch.obstacles.iter().zip(asleep) {
-                if !strand.minds(o, i, self.obstacles[o].keep) {
-                    continue;
-                }
                 if *asleep > 0 && !last {
                     *asleep -= 1;
                     continue;
@@ -350,25 +366,19 @@ impl System {
             for _ in 0..if last { LAST_PASSES } else { 0 } {
                 for &o in &scratch.obstacles {
                     let obstacle = &self.obstacles[o];
-                    if strand.minds(o, i, obstacle.keep) && obstacle.keep == Keep::Outside {
-                        let frames = (&then[obstacle.frame], &now[obstacle.frame]);
-                        push_out(
-                            p,
-                            &mut scratch.before[i],
-                            obstacle,
-                            frames,
-                            clearance(o),
-                            strand.spec.friction,
-                        );
-                    }
+                    let frames = (&then[obstacle.frame], &now[obstacle.frame]);
+                    push_out(
+                        p,
+                        &mut scratch.before[i],
+                        obstacle,
+                        frames,
+                        clearance(o),
+                        strand.spec.friction,
+                    );
                 }
             }
             for &o in scratch.obstacles.iter().filter(|_| last) {
                 let obstacle = &self.obstacles[o];
-                // How far skin is left is no matter of bones.
-                if obstacle.keep == Keep::Inside {
-                    continue;
-                }
                 if let Ok(meeting) = obstacle.meet(&now[obstacle.frame], *p, clearance(o)) {
                     scratch.deepest = scratch.deepest.max(meeting.depth);
                 }
@@ -503,6 +513,17 @@ fn straighten(strand: &Strand, state: &mut StrandState, scratch: &mut StrandScra
         }
         before = own;
     }
+}
+
+/// Keeps bends from becoming sharper than the strand is thick; what was too sharp before gives no speed.
+fn unbend(strand: &Strand, state: &mut StrandState, scratch: &mut StrandScratch, drive: &Drive) {
+    if !strand.spec.stout {
+        return;
+    }
+    let StrandScratch { before, began, .. } = scratch;
+    began.clear();
+    began.extend_from_slice(before);
+    bend::unbend(strand, &mut state.position, &drive.radius, Some(began), |i, by, old| before[i] += by * old);
 }
 
 /// Speeds from displacements; a broken strand is put back.

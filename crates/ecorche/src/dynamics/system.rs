@@ -1,5 +1,6 @@
 //! What does not change while particles move: strands, frames they hang on, obstacles.
 
+use super::bend::bends;
 use super::chain::Chain;
 use super::constraint::attach::{Anchor, Tie};
 use super::constraint::collide::{Keep, Obstacle};
@@ -39,9 +40,30 @@ pub struct StrandSpec {
     pub avoids_obstacles: bool,
     /// Whether it and other such strands keep apart.
     pub avoids_strands: bool,
-    /// For each particle the obstacle, free inside, that it stays in; empty if none does.
-    pub inside_of: Vec<Option<usize>>,
+    /// Whether it bends no sharper than it is thick.
+    pub stout: bool,
+    /// Obstacles, free inside. What lies in one of them at bind stays in one of them.
+    pub inside_of: Vec<usize>,
 }
+
+/// A control between two others. It holds the strand off the obstacle of its frame; pulled away from there, it lets go,
+/// as a muscle leaves the bone it runs over when the joint folds to its side.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Via {
+    /// Unit, away from the obstacle, in the frame.
+    outward: DVec3,
+    /// How far the neighbours pull outward at bind, -2 to 2.
+    pull: f64,
+    /// Of the way between its neighbours at bind.
+    share: f64,
+}
+
+/// How much more than at bind the neighbours pull outward when a control begins to let go, and when it has. A string
+/// bent by 60 degrees pulls with 1, by 120 with 1.7.
+const LETS_GO: [f64; 2] = [0.4, 1.0];
+
+/// Controls of a strand up to which those between others let go.
+const MOST_CONTROLS: usize = 16;
 
 /// A strand ready to be stepped.
 #[derive(Clone, Debug)]
@@ -49,6 +71,8 @@ pub struct Strand {
     pub(super) spec: StrandSpec,
     /// Whether its links can be solved together.
     pub(super) chain: bool,
+    /// One per control.
+    pub(super) via: Vec<Option<Via>>,
     /// Zero for pinned particles.
     pub(super) inverse_mass: Vec<f64>,
     /// Share of the last control's frame in directions, per particle; the rest is the first's.
@@ -59,6 +83,10 @@ pub struct Strand {
     pub(super) hold: Vec<[DVec3; 2]>,
     /// Distance to each obstacle at bind, obstacle by obstacle, metres.
     pub(super) clearance: Vec<f64>,
+    /// Whether each particle stays inside the skin.
+    pub(super) in_skin: Vec<bool>,
+    /// How far each particle may lie beside the line between its neighbours whatever the radius, metres.
+    pub(super) bend: Vec<f64>,
     /// Overlap with each other strand at bind; empty where there is none.
     pub(super) overlap: Vec<Vec<f64>>,
 }
@@ -75,7 +103,6 @@ pub struct System {
 impl Strand {
     fn new(spec: StrandSpec, bind: &[Rigid], obstacles: &[Obstacle], gravity: DVec3) -> Self {
         let count = spec.position.len();
-        assert!(spec.inside_of.is_empty() || spec.inside_of.len() == count, "one obstacle per particle");
         assert!(spec.mass.len() == count && spec.radius.len() == count, "one mass and radius per particle");
         assert!(spec.weights.len() == count * spec.controls.len(), "one weight per particle and control");
         let mut inverse_mass: Vec<f64> = spec.mass.iter().map(|m| m.recip()).collect();
@@ -92,11 +119,14 @@ impl Strand {
         }
         let mut strand = Self {
             chain: Chain::fits(&spec.links),
+            via: vias(&spec.controls, bind, obstacles),
             inverse_mass,
             share: (0..count).map(|i| i as f64 / (count.max(2) - 1) as f64).collect(),
             offset: vec![[DVec3::ZERO; 2]; count],
             hold: force.iter().map(|&f| in_frames(-f)).collect(),
             clearance: Vec::with_capacity(obstacles.len() * count),
+            in_skin: Vec::new(),
+            bend: bends(&spec.position).into_iter().map(|b| 1.001 * b).collect(),
             overlap: Vec::new(),
             spec,
         };
@@ -109,6 +139,8 @@ impl Strand {
                 strand.spec.position.iter().map(|&p| obstacle.free_distance(frame.point_back(p)).0);
             strand.clearance.extend(distances);
         }
+        let inside = |i: usize| strand.spec.inside_of.iter().any(|o| strand.clearance[o * count + i] > 0.0);
+        strand.in_skin = (0..count).map(inside).collect();
         strand
     }
 
@@ -141,35 +173,44 @@ impl Strand {
     /// Where the frames alone put the particles.
     pub fn carry(&self, frames: &[Rigid], carried: &mut [DVec3]) {
         let controls = self.spec.controls.len();
+        let mut places = [DVec3::ZERO; MOST_CONTROLS];
+        let lets_go = controls <= MOST_CONTROLS && self.via.iter().any(Option::is_some);
+        if lets_go {
+            self.place_controls(frames, &mut places);
+        }
+        let position = |k: usize| if lets_go { places[k] } else { self.spec.controls[k].position(frames) };
         for (i, place) in carried.iter_mut().enumerate() {
             let row = &self.spec.weights[i * controls..(i + 1) * controls];
             let offset = self.offset[i];
             let start = if offset[0] == DVec3::ZERO { DVec3::ZERO } else { self.blended(i, offset, frames) };
             *place = row
                 .iter()
-                .zip(&self.spec.controls)
-                .filter(|(w, _)| **w != 0.0)
-                .fold(start, |sum, (&w, control)| sum + w * control.position(frames));
+                .enumerate()
+                .filter(|(_, w)| **w != 0.0)
+                .fold(start, |sum, (k, &w)| sum + w * position(k));
         }
     }
 
-    /// Whether a particle minds an obstacle at all.
-    #[inline]
-    pub(super) fn minds(&self, obstacle: usize, particle: usize, keep: Keep) -> bool {
-        match keep {
-            Keep::Outside => self.spec.avoids_obstacles,
-            Keep::Inside => self.spec.inside_of.get(particle) == Some(&Some(obstacle)),
+    /// Where the controls are, those that let go between their neighbours.
+    fn place_controls(&self, frames: &[Rigid], places: &mut [DVec3; MOST_CONTROLS]) {
+        let controls = &self.spec.controls;
+        for (place, control) in places.iter_mut().zip(controls) {
+            *place = control.position(frames);
+        }
+        for (k, via) in self.via.iter().enumerate() {
+            let Some(via) = via else { continue };
+            let [before, here, after] = [places[k - 1], places[k], places[k + 1]];
+            let pull = pull_of(before, here, after).dot(frames[controls[k].frame].vector(via.outward));
+            let t = ((pull - via.pull - LETS_GO[0]) / (LETS_GO[1] - LETS_GO[0])).clamp(0.0, 1.0);
+            places[k] = here.lerp(before.lerp(after, via.share), t * t * (3.0 - 2.0 * t));
         }
     }
 
-    /// How far a particle stays from an obstacle, metres: its radius, or less if it was closer at bind.
+    /// How far a particle stays from an obstacle that is free outside, metres: its radius, or less if it was closer at
+    /// bind.
     #[inline]
-    pub(super) fn clearance(&self, obstacle: usize, particle: usize, radius: f64, keep: Keep) -> f64 {
-        let at_bind = self.clearance[obstacle * self.len() + particle];
-        match keep {
-            Keep::Outside => at_bind.min(radius),
-            Keep::Inside => at_bind.min(0.0),
-        }
+    pub(super) fn clearance(&self, obstacle: usize, particle: usize, radius: f64) -> f64 {
+        self.clearance[obstacle * self.len() + particle].min(radius)
     }
 }
 
@@ -199,6 +240,20 @@ impl System {
         &self.obstacles
     }
 
+    /// Of the obstacles a strand stays inside of, the one in which a point is deepest.
+    #[inline]
+    pub(super) fn skin_around(&self, strand: &Strand, frames: &[Rigid], point: DVec3) -> Option<usize> {
+        let mut deepest = (f64::NEG_INFINITY, None);
+        for &o in &strand.spec.inside_of {
+            let obstacle = &self.obstacles[o];
+            let depth = obstacle.free_distance(frames[obstacle.frame].point_back(point)).0;
+            if depth > deepest.0 {
+                deepest = (depth, Some(o));
+            }
+        }
+        deepest.1
+    }
+
     /// Frames at bind.
     pub fn bind(&self) -> &[Rigid] {
         &self.bind
@@ -217,6 +272,30 @@ impl System {
             .collect();
         State { strands, frames: frames.to_vec() }
     }
+}
+
+/// The pull of a string through three points on the one in the middle, as a share of its tension.
+fn pull_of(before: DVec3, here: DVec3, after: DVec3) -> DVec3 {
+    (before - here).normalize_or_zero() + (after - here).normalize_or_zero()
+}
+
+/// What is known of each control between two others; nothing of one whose frame has no obstacle.
+fn vias(controls: &[Anchor], bind: &[Rigid], obstacles: &[Obstacle]) -> Vec<Option<Via>> {
+    let place = |k: usize| controls[k].position(bind);
+    let of = |k: usize| -> Option<Via> {
+        if k == 0 || k + 1 >= controls.len() {
+            return None;
+        }
+        let Anchor { frame, at } = controls[k];
+        let own = obstacles.iter().filter(|o| o.frame == frame && o.keep == Keep::Outside);
+        let nearest = own.map(|o| o.free_distance(at)).min_by(|a, b| a.0.total_cmp(&b.0))?;
+        let outward = nearest.1.try_normalize()?;
+        let (before, here, after) = (place(k - 1), place(k), place(k + 1));
+        let share = here.distance(before) / (here.distance(before) + here.distance(after)).max(1e-12);
+        let pull = pull_of(before, here, after).dot(bind[frame].vector(outward));
+        Some(Via { outward, pull, share })
+    };
+    (0..controls.len()).map(of).collect()
 }
 
 /// How much each particle of `own` overlaps `other` at bind; empty if none does, or if they may. Infinite where an

@@ -140,11 +140,9 @@ impl Musculature {
                 let mut spec = strand(muscle, fibre, &data);
                 if muscle.collide.skin {
                     let skins = &obstacles[first_extra..];
-                    spec.inside_of = spec
-                        .position
-                        .iter()
-                        .map(|&p| deepest_in(skins, &bind, p).map(|o| first_extra + o))
-                        .collect();
+                    let around = spec.position.iter().filter_map(|&p| deepest_in(skins, &bind, p));
+                    let around: BTreeSet<usize> = around.collect();
+                    spec.inside_of = around.into_iter().map(|o| first_extra + o).collect();
                 }
                 strands.push(spec);
                 fibre_data.push(data);
@@ -353,6 +351,7 @@ fn strand(definition: &MuscleDef, fibre: Fibre, data: &FibreData) -> StrandSpec 
         friction: f64::from(definition.friction).max(0.0),
         avoids_obstacles: definition.collide.bones,
         avoids_strands: definition.collide.muscles,
+        stout: true,
         inside_of: Vec::new(),
         position: fibre.points,
     }

@@ -57,6 +57,10 @@ pub struct Obstacle {
     pub reach: (DVec3, f64),
 }
 
+/// Slope of a distance-like function below which it is not trusted to say how far the surface is. Near the end of a
+/// skin's field it goes to zero, and a particle there would be sent a hundred metres away.
+const LEAST_STEEPNESS: f64 = 0.5;
+
 /// A particle to be moved out of an obstacle.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::dynamics) struct Meeting {
@@ -112,7 +116,8 @@ impl Obstacle {
         let steepness = gradient.length();
         // Also false for a NaN.
         if value < clearance && steepness > 1e-9 {
-            Ok(Meeting { depth: (clearance - value) / steepness, normal: frame.vector(gradient / steepness) })
+            let depth = (clearance - value) / steepness.max(LEAST_STEEPNESS);
+            Ok(Meeting { depth, normal: frame.vector(gradient / steepness) })
         } else {
             Err(value - clearance)
         }
@@ -140,6 +145,27 @@ pub(in crate::dynamics) fn push_out(
     *point += correction.moved;
     *before += correction.silent;
     0.0
+}
+
+/// As [`push_out`] for an obstacle of flesh, which yields; `weight`: inverse mass of the particle.
+#[inline]
+pub(in crate::dynamics) fn press_out(
+    point: &mut DVec3,
+    before: DVec3,
+    obstacle: &Obstacle,
+    frames: (&Rigid, &Rigid),
+    (weight, coefficient, h): (f64, f64, f64),
+) -> f64 {
+    let (then, now) = frames;
+    match obstacle.meet(now, *point, 0.0) {
+        Ok(meeting) => {
+            let moved = *point - now.point(then.point_back(before));
+            *point +=
+                friction::yielding(moved, meeting.normal, meeting.depth, [weight; 2], coefficient, h);
+            0.0
+        }
+        Err(gap) => gap,
+    }
 }
 
 #[cfg(test)]

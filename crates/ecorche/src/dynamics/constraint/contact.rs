@@ -1,10 +1,10 @@
 //! Strands against each other: a particle and the nearest point of another strand keep apart by the sum of
 //! their radii, less what they overlapped at bind.
 //!
-//! Each strand moves its own particles by its share of the depth, reading the others from a copy, so both sides
-//! move and the order does not matter.
+//! Flesh yields: what is pressed in pushes back like a spring. Each strand moves its own particles by their share,
+//! reading the others from a copy, so both sides move and the order does not matter.
 
-use super::friction::{self, Correction};
+use super::friction;
 use glam::DVec3;
 
 /// Particles of a strand near another one in this step, and where on it.
@@ -69,7 +69,7 @@ pub(in crate::dynamics) struct Copy {
 
 impl Near {
     /// How the particle moves; `None` where it keeps its distance.
-    pub fn correction(&mut self, copy: &Copy, own: usize, coefficient: f64, h: f64) -> Option<Correction> {
+    pub fn push(&mut self, copy: &Copy, own: usize, coefficient: f64, h: f64) -> Option<DVec3> {
         if self.asleep > 0 {
             self.asleep -= 1;
             return None;
@@ -106,14 +106,16 @@ impl Near {
         let there = copy.position[a].lerp(copy.position[b], t);
         let normal = (point - there) / distance;
         let mass = copy.inverse_mass[own + self.particle];
-        let others = (1.0 - t) * (1.0 - t) * copy.inverse_mass[a] + t * t * copy.inverse_mass[b];
+        // Along two strands side by side every particle of both finds the other: each goes its share of the way, and
+        // together they go all of it. Weights squared, as for one particle alone, would take them apart by a third more,
+        // which is a bounce.
+        let others = (1.0 - t) * copy.inverse_mass[a] + t * copy.inverse_mass[b];
         if mass <= 0.0 {
             return None;
         }
-        let share = mass / (mass + others);
         let depth = wanted - distance;
         let moved =
             (point - copy.before[own + self.particle]) - (there - copy.before[a].lerp(copy.before[b], t));
-        Some(friction::correction(moved, normal, depth, coefficient) * share)
+        Some(friction::yielding(moved, normal, depth, [mass, mass + others], coefficient, h))
     }
 }
