@@ -2,7 +2,7 @@
 
 use ecorche::character::Character;
 use ecorche::frame::Frame;
-use glam::Vec2;
+use glam::{Vec2, Vec3};
 use std::collections::BTreeMap;
 
 /// All meshes of a character as one list of vertices and triangles.
@@ -19,7 +19,7 @@ pub struct Drawn {
 }
 
 /// Triangles of one mesh and material.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Group {
     /// The mesh's name.
     pub mesh: String,
@@ -94,22 +94,60 @@ impl Drawn {
         }
     }
 
-    /// Four numbers per drawn vertex, of which three are the normal times 32767.
+    /// Four numbers of 16 bits per drawn vertex (graphics cards read three of them slowly): the place in a cube around the
+    /// frame, and nothing.
+    pub fn rounded(&self, frame: &Frame, places: &mut Vec<u16>) -> Cube {
+        let all = frame.meshes.iter().flat_map(|mesh| &mesh.positions);
+        let (low, high) = all.fold((Vec3::MAX, Vec3::MIN), |(low, high), &p| (low.min(p), high.max(p)));
+        let side = (high - low).max_element().max(f32::MIN_POSITIVE);
+        places.clear();
+        places.reserve(4 * self.sources.len());
+        let scale = f32::from(u16::MAX) / side;
+        for &[mesh, vertex, _] in &self.sources {
+            let place = (frame.meshes[mesh as usize].positions[vertex as usize] - low) * scale;
+            places.extend(place.extend(0.0).to_array().map(|c| (c + 0.5) as u16));
+        }
+        Cube { corner: low, side }
+    }
+
+    /// Two numbers per drawn vertex: the normal folded onto an octahedron.
     pub fn normals(&self, frame: &Frame, normals: &mut Vec<i16>) {
         normals.clear();
-        normals.reserve(4 * self.sources.len());
+        normals.reserve(2 * self.sources.len());
         for &[mesh, _, slot] in &self.sources {
-            let normal = frame.meshes[mesh as usize].normals[slot as usize];
-            let [x, y, z] = normal.to_array().map(|c| (c * 32767.0) as i16);
-            normals.extend([x, y, z, 0]);
+            normals.extend(folded(frame.meshes[mesh as usize].normals[slot as usize]));
         }
     }
 
-    /// One number per drawn vertex from one per file vertex of each mesh.
-    pub fn values(&self, of_mesh: &[Vec<f32>], values: &mut Vec<f32>) {
+    /// One number per drawn vertex from one per file vertex of each mesh: from 1 at the low end of `range` to 65535 at the
+    /// high end; 0 where there is none.
+    pub fn values(&self, of_mesh: &[Vec<f32>], range: [f32; 2], values: &mut Vec<u16>) {
+        let scale = 65534.0 / (range[1] - range[0]).max(1e-12);
         values.clear();
-        values.extend(self.sources.iter().map(|&[mesh, vertex, _]| of_mesh[mesh as usize][vertex as usize]));
+        values.extend(self.sources.iter().map(|&[mesh, vertex, _]| {
+            let value = of_mesh[mesh as usize][vertex as usize];
+            if value.is_nan() { 0 } else { (((value - range[0]) * scale).clamp(0.0, 65534.0) + 1.5) as u16 }
+        }));
     }
+}
+
+/// What rounded places are relative to.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Cube {
+    /// Where all three are 0.
+    pub corner: Vec3,
+    /// Metres from 0 to 65535.
+    pub side: f32,
+}
+
+/// A direction as two numbers: the octahedron's upper half seen from above, its lower half folded outward.
+///
+/// Based on: Cigolle et al. A survey of efficient representations for independent unit vectors. 2014.
+fn folded(normal: Vec3) -> [i16; 2] {
+    let sum = normal.abs().element_sum();
+    let Vec3 { x, y, z } = if sum > 0.0 { normal / sum } else { Vec3::ZERO };
+    let (x, y) = if z < 0.0 { ((1.0 - y.abs()) * x.signum(), (1.0 - x.abs()) * y.signum()) } else { (x, y) };
+    [x, y].map(|c| (c * 32767.0).round() as i16)
 }
 
 #[cfg(test)]
@@ -128,10 +166,44 @@ mod tests {
         drawn.positions(&frame, &mut positions);
         drawn.normals(&frame, &mut normals);
         assert_eq!(positions.len(), 3 * drawn.vertices());
-        assert_eq!(normals.len(), 4 * drawn.vertices());
+        assert_eq!(normals.len(), 2 * drawn.vertices());
         assert_eq!(drawn.triangles.len(), 3 * character.meshes[0].triangles.len());
         assert!(drawn.triangles.iter().all(|&v| (v as usize) < drawn.vertices()));
         let height = positions.chunks(3).map(|p| p[1]).fold(0.0, f32::max);
         assert_eq!(height, 1.0);
+        let mut rounded = Vec::new();
+        let Cube { corner, side } = drawn.rounded(&frame, &mut rounded);
+        for (place, exact) in rounded.chunks(4).zip(positions.chunks(3)) {
+            let place = corner + Vec3::from_array([0, 1, 2].map(|k| f32::from(place[k]))) * (side / 65535.0);
+            assert!((place - Vec3::from_slice(exact)).abs().max_element() < 0.8e-5 * side);
+        }
+    }
+
+    #[test]
+    fn a_folded_normal_unfolds() {
+        for k in 0..500 {
+            let (a, b) = (k as f32 * 0.7, k as f32 * 0.31);
+            let normal = Vec3::new(a.sin() * b.cos(), a.sin() * b.sin(), a.cos());
+            let [x, y] = folded(normal).map(|c| f32::from(c) / 32767.0);
+            let mut unfolded = Vec3::new(x, y, 1.0 - x.abs() - y.abs());
+            let over = (-unfolded.z).max(0.0);
+            unfolded.x -= over * unfolded.x.signum();
+            unfolded.y -= over * unfolded.y.signum();
+            assert!(unfolded.normalize().dot(normal) > 0.999_999, "{normal} became {unfolded}");
+        }
+    }
+
+    #[test]
+    fn what_a_vertex_has_no_value_for_is_told_apart() {
+        let character = ecorche::samples::build("cylinder").unwrap();
+        let drawn = Drawn::new(&character);
+        let mut of_mesh = vec![vec![f32::NAN; character.meshes[0].positions.len()]];
+        let (mut values, first) = (Vec::new(), drawn.sources[0][1] as usize);
+        of_mesh[0][first] = -3.0;
+        drawn.values(&of_mesh, [-1.0, 1.0], &mut values);
+        assert_eq!((values[0], values.iter().filter(|v| **v == 0).count() > 0), (1, true));
+        of_mesh[0][first] = 9.0;
+        drawn.values(&of_mesh, [-1.0, 1.0], &mut values);
+        assert_eq!(values[0], 65535);
     }
 }

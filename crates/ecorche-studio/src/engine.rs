@@ -4,6 +4,8 @@
 //! has drawn: a page that is slow, hidden or gone gets fewer frames, never late ones.
 
 use crate::clock::{Clock, Reel};
+use crate::drawn::Cube;
+use crate::flesh::Strands;
 use crate::inside::{Interior, Moment, graph};
 use crate::message::{Array, Kind, Look, Request, View, encode};
 use crate::studio::{Bell, Studio};
@@ -37,6 +39,10 @@ struct Mail {
     drawn: u64,
     rung: bool,
     closed: bool,
+    /// When the view came.
+    arrived: Option<Instant>,
+    /// How long the last message took from the engine into the socket.
+    handing: Duration,
 }
 
 /// Where a connection leaves what the page said.
@@ -63,6 +69,7 @@ impl Mailbox {
                 let seek = mail.view.as_ref().and_then(|old| old.at);
                 view.at = view.at.or(seek);
                 mail.view = Some(view);
+                mail.arrived = Some(Instant::now());
             }
             Request::Drawn { frame } => mail.drawn = mail.drawn.max(frame),
             Request::Edit { edits, drag: Some(drag) } => {
@@ -77,6 +84,11 @@ impl Mailbox {
         }
         self.bell.notify_all();
         true
+    }
+
+    /// A message is in the socket.
+    pub fn handed(&self, took: Duration) {
+        self.mail().handing = took;
     }
 
     /// The page is gone.
@@ -98,6 +110,7 @@ struct News {
     view: Option<Box<View>>,
     orders: Vec<Request>,
     room: bool,
+    arrived: Option<Instant>,
 }
 
 /// What is told of one look in a frame.
@@ -137,8 +150,16 @@ struct FrameHead {
     quantity: Option<QuantityHead>,
     /// The way of the traced vertex: what moved it, and where to.
     path: Vec<(&'static str, [f32; 3])>,
-    /// Milliseconds the frame before this one took to encode.
+    /// The cubes of rounded places, one per look; empty where the places are exact.
+    cubes: Vec<Cube>,
+    /// Why muscles and fat cannot be shown.
+    flesh: Option<String>,
+    /// Milliseconds this frame took to be put into numbers.
     encoding: f64,
+    /// Milliseconds the message before this one took from the engine into the socket.
+    handing: f64,
+    /// Milliseconds from the view's arrival to here; none for a frame nobody asked for.
+    answering: Option<f64>,
     /// Milliseconds since 1970, to tell how long the way is.
     sent: f64,
     refused: u64,
@@ -150,6 +171,14 @@ struct Running {
     state: State,
     /// The clip whose keys the state follows.
     clip: Option<String>,
+}
+
+/// A skin as it is sent; kept so that a frame allocates little.
+#[derive(Default)]
+struct Numbers {
+    exact: Vec<f32>,
+    rounded: Vec<u16>,
+    normals: Vec<i16>,
 }
 
 /// The engine of one page.
@@ -164,8 +193,8 @@ pub struct Engine<'a, S> {
     interior: Interior,
     /// Of the quantity shown last; what frames share is prepared once.
     inspector: Option<(String, Inspector<'a>)>,
-    /// Milliseconds the last frame took to encode.
-    encoding: f64,
+    numbers: [Numbers; 2],
+    arrived: Option<Instant>,
     frame: u64,
     last_frame: Option<Instant>,
     told_revision: u64,
@@ -187,7 +216,8 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             workspace: Workspace::default(),
             interior: Interior::default(),
             inspector: None,
-            encoding: 0.0,
+            numbers: Default::default(),
+            arrived: None,
             frame: 0,
             last_frame: None,
             told_revision: 0,
@@ -223,7 +253,7 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             let moving = self.playing() && due.is_none_or(|due| due <= now);
             if !mail.orders.is_empty() || (room && (moving || self.stale)) || mail.view.is_some() {
                 let (view, orders) = (mail.view.take(), std::mem::take(&mut mail.orders));
-                return Some(News { view, orders, room });
+                return Some(News { view, orders, room, arrived: mail.arrived.take() });
             }
             mail = match due.filter(|_| room) {
                 Some(due) => {
@@ -237,6 +267,7 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
 
     /// Does what came in, then draws; false when nobody listens any more.
     fn turn(&mut self, news: News) -> bool {
+        self.arrived = news.arrived.or(self.arrived);
         for order in news.orders {
             if !self.obey(order) {
                 return false;
@@ -257,7 +288,7 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
     }
 
     fn tell(&mut self, level: &str, text: &str) -> bool {
-        (self.send)(encode(Kind::Notice, &json!({ "level": level, "text": text }), &[]))
+        (self.send)(notice(level, text))
     }
 
     /// Document and bake, if they changed since the page was told.
@@ -410,13 +441,37 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             return true;
         }
         self.frame += 1;
-        let encoding = Instant::now();
-        let mut numbers: Vec<(Vec<f32>, Vec<i16>)> = Vec::new();
-        for frame in &frames {
-            let (mut positions, mut normals) = (Vec::new(), Vec::new());
-            studio.drawn.positions(frame, &mut positions);
-            studio.drawn.normals(frame, &mut normals);
-            numbers.push((positions, normals));
+        let inside = &view.inside;
+        let fields = inside.samples.is_some() || inside.surface.is_some() || inside.slice.is_some();
+        let look = if view.looks.contains(&Look::Muscles) { Look::Muscles } else { Look::Implicit };
+        let body = fields.then(|| studio.bodies.get(look).body).flatten();
+        let first = view.looks.first().and_then(|look| self.running.get(look));
+        let musculature = first.and_then(|running| running.body.musculature());
+        let moment = Moment {
+            frame: self.frame,
+            pose: &pose,
+            shown: &frames[0],
+            body: body.as_deref(),
+            flesh: musculature
+                .filter(|_| !flesh.muscles.is_empty() || !flesh.fat.is_empty())
+                .map(|m| (m, &flesh)),
+            hurried: playing,
+        };
+        let posed = inside.flesh.then(|| self.interior.pose_flesh(studio, &moment));
+        if let Some(Ok(true)) = posed
+            && !(self.send)(encode(Kind::Flesh, &self.interior.owners, &[]))
+        {
+            return false;
+        }
+        let started = Instant::now();
+        let mut cubes = Vec::new();
+        for (frame, numbers) in frames.iter().zip(&mut self.numbers) {
+            if playing {
+                cubes.push(studio.drawn.rounded(frame, &mut numbers.rounded));
+            } else {
+                studio.drawn.positions(frame, &mut numbers.exact);
+            }
+            studio.drawn.normals(frame, &mut numbers.normals);
         }
         let joints: Vec<f32> = pose
             .world(&studio.character.skeleton)
@@ -426,7 +481,7 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
         let mut values = Vec::new();
         let mut heading = None;
         if let Some(found) = &quantity {
-            studio.drawn.values(&found.values, &mut values);
+            studio.drawn.values(&found.values, found.range, &mut values);
             let map = match found.map {
                 ColourMap::Sequential => "sequential",
                 ColourMap::Diverging => "diverging",
@@ -434,9 +489,21 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             let name = found.name.clone();
             heading = Some(QuantityHead { name, unit: found.unit, range: found.range, map });
         }
-        let mut arrays = vec![Array::F32(&joints), Array::F32(&values)];
-        for (positions, normals) in &numbers {
-            arrays.extend([Array::F32(positions), Array::I16(normals)]);
+        let Strands { rings, states, pads } = &self.interior.strands;
+        let [rings, states, pads] = match posed {
+            Some(Ok(_)) => [&rings[..], states, pads],
+            _ => [&[][..]; 3],
+        };
+        let mut arrays = vec![
+            Array::F32(&joints),
+            Array::U16(&values),
+            Array::F32(rings),
+            Array::F32(states),
+            Array::F32(pads),
+        ];
+        for numbers in self.numbers.iter().take(frames.len()) {
+            let places = if playing { Array::U16(&numbers.rounded) } else { Array::F32(&numbers.exact) };
+            arrays.extend([places, Array::I16(&numbers.normals)]);
         }
         let head = FrameHead {
             frame: self.frame,
@@ -449,40 +516,23 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             looks,
             quantity: heading,
             path,
-            encoding: self.encoding,
+            cubes,
+            flesh: posed.and_then(Result::err),
+            encoding: started.elapsed().as_secs_f64() * 1e3,
+            handing: self.mailbox.mail().handing.as_secs_f64() * 1e3,
+            answering: self.arrived.take().map(|at| at.elapsed().as_secs_f64() * 1e3),
             sent: unix_milliseconds(),
             refused: studio.refused.total(),
         };
-        let bytes = encode(Kind::Frame, &head, &arrays);
-        self.encoding = encoding.elapsed().as_secs_f64() * 1e3;
-        if !(self.send)(bytes) {
+        if !(self.send)(encode(Kind::Frame, &head, &arrays)) {
             return false;
         }
         if let Some(problem) = problem
-            && !self.tell("hint", &problem)
+            && !(self.send)(notice("hint", &problem))
         {
             return false;
         }
-        let inside = &view.inside;
-        if inside.flesh || inside.samples.is_some() || inside.surface.is_some() || inside.slice.is_some() {
-            let fields = inside.samples.is_some() || inside.surface.is_some() || inside.slice.is_some();
-            let look = if view.looks.contains(&Look::Muscles) { Look::Muscles } else { Look::Implicit };
-            let body = fields.then(|| studio.bodies.get(look).body).flatten();
-            let first = view.looks.first().and_then(|look| self.running.get(look));
-            let musculature = first.and_then(|running| running.body.musculature());
-            let moment = Moment {
-                frame: self.frame,
-                pose: &pose,
-                shown: &frames[0],
-                body: body.as_deref(),
-                flesh: musculature
-                    .filter(|_| !flesh.muscles.is_empty() || !flesh.fat.is_empty())
-                    .map(|m| (m, &flesh)),
-                hurried: playing,
-            };
-            return (self.send)(self.interior.draw(studio, inside, &moment));
-        }
-        true
+        !fields || (self.send)(self.interior.draw(inside, &moment))
     }
 
     fn inspect(&mut self, name: &str, frame: &Frame, pose: &Pose) -> Result<Quantity, QuantityError> {
@@ -511,6 +561,10 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
         }
         Some((shown, !ready.fresh, ready.problem))
     }
+}
+
+fn notice(level: &str, text: &str) -> Bytes {
+    encode(Kind::Notice, &json!({ "level": level, "text": text }), &[])
 }
 
 /// Milliseconds since 1970.
@@ -560,7 +614,22 @@ fn check(view: &View, studio: &Studio) -> Result<(), String> {
 
 /// The first message: the character, and the words the page offers.
 fn describe(studio: &Studio) -> Bytes {
-    let Studio { character, drawn, .. } = studio;
+    let Studio { character, drawn, pictures, .. } = studio;
+    let groups: Vec<Value> = drawn
+        .groups
+        .iter()
+        .map(|group| {
+            let dress = pictures.dress(&group.material);
+            json!({
+                "mesh": group.mesh,
+                "material": group.material,
+                "start": group.start,
+                "count": group.count,
+                "colour": dress.colour,
+                "picture": dress.picture,
+            })
+        })
+        .collect();
     let joints: Vec<Value> = character
         .skeleton
         .joints
@@ -585,7 +654,7 @@ fn describe(studio: &Studio) -> Bytes {
         "vertices": vertices,
         "triangles": triangles,
         "drawn": drawn.vertices(),
-        "groups": drawn.groups,
+        "groups": groups,
         "joints": joints,
         "clips": clips,
         "quantities": QUANTITIES,

@@ -1,42 +1,43 @@
-//! Muscles and fat as a page draws them: tubes around the axes, ellipsoids.
+//! Muscles and fat as a page draws them: strands, around which the graphics card puts tubes, and ellipsoids.
 
 use ecorche::anatomy::{Anatomy, BindFrames};
 use ecorche::character::Character;
 use ecorche::muscle::definition::Side;
 use ecorche::muscle::{BuildError, Flesh, ImplicitMuscle, Musculature};
-use glam::{Affine3A, DMat3, DVec3};
+use glam::{Affine3A, DMat3};
 use serde::Serialize;
 use std::path::Path;
 
-/// Vertices around a tube.
-pub const SIDES: usize = 12;
-
-/// A fibre to be drawn: `rings` of [`SIDES`] vertices each.
+/// Whose a strand or a pad is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Tube {
-    /// The muscle's name.
+pub struct Owner {
+    /// The name in the anatomy.
     pub name: String,
-    /// Its side.
+    /// The side.
     pub side: Side,
-    /// Cross sections.
-    pub rings: usize,
-    /// From 0 to 1.
-    pub activation: f64,
-    /// Newtons.
-    pub tension: f64,
-    /// Length over that at bind.
-    pub stretch: f64,
 }
 
-/// A fat pad to be drawn.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Ball {
-    /// Its name.
-    pub name: String,
-    /// Its side.
-    pub side: Side,
-    /// World from the unit ball, column by column.
-    pub matrix: [f64; 16],
+/// Whose the strands and the pads are, in the order of the numbers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Owners {
+    /// Of the strands.
+    pub muscles: Vec<Owner>,
+    /// Of the pads.
+    pub fat: Vec<Owner>,
+    /// Rings of every strand.
+    pub rings: usize,
+}
+
+/// Muscles and fat in one moment, as numbers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Strands {
+    /// Eight numbers per ring (place, thickness, broad direction, half axis across it), [`Owners::rings`] rings per
+    /// strand; shorter ones repeat their last.
+    pub rings: Vec<f32>,
+    /// Activation (0 to 1), tension (newtons) and length over that at bind of each strand.
+    pub states: Vec<f32>,
+    /// World from the unit ball, sixteen numbers per pad, column by column.
+    pub pads: Vec<f32>,
 }
 
 /// The muscles and fat of an anatomy on a character whose body has none.
@@ -57,49 +58,53 @@ impl Cast {
     }
 }
 
-/// What is drawn of `flesh`, and the tubes' vertices in the order of the list.
-pub fn draw(musculature: &Musculature, flesh: &Flesh, vertices: &mut Vec<f32>) -> (Vec<Tube>, Vec<Ball>) {
+/// Puts `flesh` into numbers; `owners` becomes whose they are, and the answer is whether that changed.
+pub fn draw(musculature: &Musculature, flesh: &Flesh, strands: &mut Strands, owners: &mut Owners) -> bool {
     let body = musculature.definition();
     let bind = musculature.at_bind();
-    vertices.clear();
-    let tubes = flesh.muscles.iter().zip(&bind.muscles).map(|(muscle, at_bind)| {
-        let definition = &body.muscle[muscle.muscle];
-        Tube {
-            name: definition.name.clone(),
-            side: definition.side,
-            rings: tube(&muscle.field, vertices),
-            activation: muscle.field.activation(),
-            tension: muscle.tension,
-            stretch: muscle.field.axis().length() / at_bind.field.axis().length().max(1e-9),
-        }
-    });
-    let tubes = tubes.collect();
-    let balls = flesh.fat.iter().map(|fat| {
-        let definition = &body.fat[fat.pad];
+    let rings = flesh.muscles.iter().map(|m| m.field.axis().points().len()).max().unwrap_or(0);
+    strands.rings.clear();
+    strands.states.clear();
+    strands.pads.clear();
+    for (muscle, at_bind) in flesh.muscles.iter().zip(&bind.muscles) {
+        strand(&muscle.field, rings, &mut strands.rings);
+        let stretch = muscle.field.axis().length() / at_bind.field.axis().length().max(1e-9);
+        strands.states.extend([muscle.field.activation(), muscle.tension, stretch].map(|x| x as f32));
+    }
+    for fat in &flesh.fat {
         let turn = DMat3::from_quat(fat.field.world_from_pad.rotation);
         let [x, y, z] = [0, 1, 2].map(|k| turn.col(k) * fat.field.radii[k]);
         let at = fat.field.world_from_pad.translation;
         let matrix = glam::DMat4::from_cols(x.extend(0.0), y.extend(0.0), z.extend(0.0), at.extend(1.0));
-        Ball { name: definition.name.clone(), side: definition.side, matrix: matrix.to_cols_array() }
-    });
-    (tubes, balls.collect())
+        strands.pads.extend(matrix.to_cols_array().map(|x| x as f32));
+    }
+    let muscles = flesh.muscles.iter().map(|m| (&body.muscle[m.muscle].name, body.muscle[m.muscle].side));
+    let fat = flesh.fat.iter().map(|f| (&body.fat[f.pad].name, body.fat[f.pad].side));
+    let known = |list: &[Owner], k: usize, (name, side): (&String, Side)| {
+        list.get(k).is_some_and(|owner| owner.name == *name && owner.side == side)
+    };
+    let same = owners.rings == rings
+        && owners.muscles.len() == flesh.muscles.len()
+        && owners.fat.len() == flesh.fat.len()
+        && muscles.clone().enumerate().all(|(k, of)| known(&owners.muscles, k, of))
+        && fat.clone().enumerate().all(|(k, of)| known(&owners.fat, k, of));
+    if !same {
+        let owner = |(name, side): (&String, Side)| Owner { name: name.clone(), side };
+        *owners = Owners { muscles: muscles.map(owner).collect(), fat: fat.map(owner).collect(), rings };
+    }
+    !same
 }
 
-/// Adds the vertices of a muscle's surface; returns the number of rings.
-fn tube(muscle: &ImplicitMuscle, vertices: &mut Vec<f32>) -> usize {
+/// Adds the rings of a muscle's axis, the last again and again until there are `rings`.
+fn strand(muscle: &ImplicitMuscle, rings: usize, numbers: &mut Vec<f32>) {
     let axis = muscle.axis();
-    for (k, &point) in axis.points().iter().enumerate() {
-        let (tangent, broad) = (axis.tangents()[k], axis.normals()[k]);
-        let narrow = tangent.cross(broad);
-        let thickness = muscle.thickness(axis.share(k));
-        for side in 0..SIDES {
-            let (sine, cosine) = (side as f64 / SIDES as f64 * std::f64::consts::TAU).sin_cos();
-            let direction: DVec3 = broad * cosine + narrow * sine;
-            let vertex = point + direction * (thickness * muscle.section().radius(cosine).0);
-            vertices.extend(vertex.as_vec3().to_array());
-        }
+    let last = axis.points().len() - 1;
+    let short = muscle.section().short();
+    for k in (0..rings).map(|k| k.min(last)) {
+        let (place, broad) = (axis.points()[k], axis.normals()[k]);
+        numbers.extend(place.extend(muscle.thickness(axis.share(k))).as_vec4().to_array());
+        numbers.extend(broad.extend(short).as_vec4().to_array());
     }
-    axis.points().len()
 }
 
 #[cfg(test)]
@@ -109,6 +114,9 @@ mod tests {
     use ecorche::field::Field;
     use ecorche::muscle::definition::{Attachment, MuscleDef};
     use glam::Vec3;
+
+    /// Numbers of a ring.
+    const RING: usize = 8;
 
     #[test]
     fn a_tube_lies_on_the_muscle_s_surface() {
@@ -123,15 +131,27 @@ mod tests {
         });
         let cast = Cast::new(&anatomy, &arm, Path::new("")).unwrap();
         let (musculature, flesh) = cast.settle(&Pose::rest(&arm).world(&arm.skeleton));
-        let mut vertices = Vec::new();
-        let (tubes, balls) = draw(musculature, &flesh, &mut vertices);
-        assert_eq!((tubes.len(), balls.len()), (1, 0));
-        assert_eq!(vertices.len(), 3 * SIDES * tubes[0].rings);
+        let (mut strands, mut owners) = (Strands::default(), Owners::default());
+        assert!(draw(musculature, &flesh, &mut strands, &mut owners));
+        assert!(!draw(musculature, &flesh, &mut strands, &mut owners), "nothing new to tell");
+        assert_eq!((owners.muscles.len(), owners.fat.len()), (1, 0));
+        assert_eq!(strands.rings.len(), RING * owners.rings);
         let field = &flesh.muscles[0].field;
+        let rings: Vec<&[f32]> = strands.rings.chunks(RING).collect();
         // The ends are points, where the field has an edge.
-        for p in vertices.chunks(3).skip(3 * SIDES).take(SIDES * (tubes[0].rings - 6)) {
-            let value = field.sample(Vec3::from_slice(p)).value;
-            assert!((value - 0.5).abs() < 0.05, "{value}");
+        for k in 3..owners.rings - 3 {
+            let vector = |numbers: &[f32]| Vec3::from_slice(numbers);
+            let (place, broad) = (vector(rings[k]), vector(&rings[k][4..]));
+            let tangent = (vector(rings[k + 1]) - vector(rings[k - 1])).normalize();
+            let (thickness, short) = (rings[k][3], rings[k][7]);
+            // As the page's shader has it.
+            for side in 0..12 {
+                let (sine, cosine) = (side as f32 / 12.0 * std::f32::consts::TAU).sin_cos();
+                let radius = thickness / ((short * cosine).powi(2) + (sine / short).powi(2)).sqrt();
+                let vertex = place + (broad * cosine + tangent.cross(broad) * sine) * radius;
+                let value = field.sample(vertex).value;
+                assert!((value - 0.5).abs() < 0.05, "{value}");
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
-//! What is under the skin in one moment: muscles, fat, samples of the fields, surfaces and planes of them.
+//! What is under the skin in one moment: muscles and fat; samples of the fields, surfaces and planes of them.
 
-use crate::flesh::{self, Ball, Cast, SIDES, Tube};
+use crate::flesh::{self, Cast, Owners, Strands};
 use crate::message::{Array, Inside, Kind, SliceLook, SurfaceLook, encode};
 use crate::studio::Studio;
 use axum::body::Bytes;
@@ -58,9 +58,6 @@ struct Head {
     frame: u64,
     /// Milliseconds since 1970, to tell how long the way is.
     sent: f64,
-    tubes: Vec<Tube>,
-    sides: usize,
-    balls: Vec<Ball>,
     /// Samples and, after them, closures.
     samples: [usize; 2],
     surface: Option<SurfaceHead>,
@@ -73,31 +70,28 @@ struct Head {
 #[derive(Default)]
 pub struct Interior {
     cast: Option<(u64, Result<Cast, String>)>,
-    tubes: Vec<f32>,
+    /// Muscles and fat of the last moment they were asked for.
+    pub strands: Strands,
+    /// Whose they are.
+    pub owners: Owners,
 }
 
 impl Interior {
-    /// The message about a moment.
-    pub fn draw(&mut self, studio: &Studio, inside: &Inside, moment: &Moment) -> Bytes {
-        let mut head = Head { frame: moment.frame, sides: SIDES, ..Head::default() };
-        self.tubes.clear();
-        if inside.flesh {
-            let mut vertices = Vec::new();
-            match moment.flesh {
-                Some((musculature, flesh)) => {
-                    (head.tubes, head.balls) = flesh::draw(musculature, flesh, &mut vertices);
-                }
-                None => match self.cast(studio) {
-                    Ok(cast) => {
-                        let world = moment.pose.world(&studio.character.skeleton);
-                        let (musculature, flesh) = cast.settle(&world);
-                        (head.tubes, head.balls) = flesh::draw(musculature, &flesh, &mut vertices);
-                    }
-                    Err(problem) => head.problems.push(problem.clone()),
-                },
-            }
-            self.tubes = vertices;
+    /// Muscles and fat of a moment as numbers: whether others than before, or why there are none.
+    pub fn pose_flesh(&mut self, studio: &Studio, moment: &Moment) -> Result<bool, String> {
+        if let Some((musculature, flesh)) = moment.flesh {
+            return Ok(flesh::draw(musculature, flesh, &mut self.strands, &mut self.owners));
         }
+        self.update_cast(studio);
+        let (_, cast) = self.cast.as_ref().expect("just made");
+        let cast = cast.as_ref().map_err(Clone::clone)?;
+        let (musculature, flesh) = cast.settle(&moment.pose.world(&studio.character.skeleton));
+        Ok(flesh::draw(musculature, &flesh, &mut self.strands, &mut self.owners))
+    }
+
+    /// The message about the fields of a moment.
+    pub fn draw(&self, inside: &Inside, moment: &Moment) -> Bytes {
+        let mut head = Head { frame: moment.frame, ..Head::default() };
         let (mut points, mut owners) = (Vec::new(), Vec::new());
         if let Some(bone) = &inside.samples {
             match samples(moment, bone.bone.as_deref(), &mut points, &mut owners) {
@@ -122,7 +116,6 @@ impl Interior {
         head.problems.dedup();
         head.sent = crate::engine::unix_milliseconds();
         let arrays = [
-            Array::F32(&self.tubes),
             Array::F32(&points),
             Array::U32(&owners),
             Array::F32(&vertices),
@@ -132,19 +125,16 @@ impl Interior {
         encode(Kind::Inside, &head, &arrays)
     }
 
-    fn cast(&mut self, studio: &Studio) -> &Result<Cast, String> {
-        let (revision, anatomy, folder) = {
-            let document = studio.document();
-            let revision = document.revision();
-            let known = self.cast.as_ref().is_some_and(|(of, _)| *of == revision);
-            let anatomy = (!known).then(|| document.anatomy().clone());
-            (revision, anatomy, document.folder().to_owned())
-        };
-        if let Some(anatomy) = anatomy {
-            let cast = Cast::new(&anatomy, &studio.character, &folder).map_err(|error| error.to_string());
-            self.cast = Some((revision, cast));
+    fn update_cast(&mut self, studio: &Studio) {
+        let document = studio.document();
+        let revision = document.revision();
+        if self.cast.as_ref().is_some_and(|(of, _)| *of == revision) {
+            return;
         }
-        &self.cast.as_ref().expect("just made").1
+        let (anatomy, folder) = (document.anatomy().clone(), document.folder().to_owned());
+        drop(document);
+        let cast = Cast::new(&anatomy, &studio.character, &folder).map_err(|error| error.to_string());
+        self.cast = Some((revision, cast));
     }
 }
 

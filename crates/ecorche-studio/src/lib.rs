@@ -23,6 +23,7 @@ mod flesh;
 mod inside;
 mod message;
 mod page;
+mod pictures;
 mod server;
 mod studio;
 #[cfg(test)]
@@ -44,6 +45,8 @@ const SHORTEST_TOKEN: usize = 16;
 /// How a studio is opened.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
+    /// The character's file, for its pictures; none for one made by code.
+    pub file: Option<PathBuf>,
     /// The anatomy file; a new anatomy without.
     pub anatomy: Option<PathBuf>,
     /// What a new anatomy begins with; the preset's muscles for a humanoid without.
@@ -105,7 +108,13 @@ pub fn open(
     let runtime = runtime.map_err(failed)?;
     let listener = runtime.block_on(server::listen(options.port)).map_err(failed)?;
     let port = listener.local_addr().map_err(failed)?.port();
-    let studio = Studio::open(character, options.anatomy.as_deref(), options.start, options.cache)?;
+    let studio = Studio::open(
+        character,
+        options.file.as_deref(),
+        options.anatomy.as_deref(),
+        options.start,
+        options.cache,
+    )?;
     start_binding(&studio);
     let address = Address { port, token };
     ready(&address);

@@ -12,14 +12,16 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use axum::serve::ListenerExt;
 use futures_util::{SinkExt, StreamExt};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 use tokio::sync::mpsc;
 
 /// Most pages at a time; each has a thread.
@@ -77,9 +79,15 @@ pub async fn serve(
     let routes = Router::new()
         .route("/{token}/", get(front))
         .route("/{token}/{file}", get(file))
+        .route("/{token}/picture/{number}", get(picture))
         .route(&format!("/{{token}}/engine/v{VERSION}"), get(engine))
         .layer(middleware::from_fn_with_state(reception.clone(), guard))
         .with_state(reception);
+    // A frame is on its way at once, not when the next one fills the packet.
+    let listener = listener.tap_io(|stream| {
+        // Where it cannot be set, frames are late, not lost.
+        let _ = stream.set_nodelay(true);
+    });
     axum::serve(listener, routes).await
 }
 
@@ -100,6 +108,9 @@ async fn guard(State(reception): State<Arc<Reception>>, request: Request, next: 
         (header::CACHE_CONTROL, "no-store"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
+        // Nobody else's window shares the page's process; its clock may then be a fine one.
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-embedder-policy"), "require-corp"),
         (header::CONTENT_SECURITY_POLICY, &policy),
     ] {
         if let Ok(value) = value.parse() {
@@ -130,6 +141,17 @@ async fn front() -> Response {
 
 async fn file(Path((_, name)): Path<(String, String)>) -> Response {
     bundled(&name)
+}
+
+/// A picture of the opened character.
+async fn picture(
+    State(reception): State<Arc<Reception>>,
+    Path((_, number)): Path<(String, usize)>,
+) -> Response {
+    match reception.studio.pictures.get(number) {
+        Some(picture) => ([(header::CONTENT_TYPE, picture.kind)], picture.bytes.clone()).into_response(),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
 }
 
 fn bundled(name: &str) -> Response {
@@ -165,17 +187,20 @@ async fn attend(studio: Arc<Studio>, socket: WebSocket) {
     let mailbox = Arc::new(Mailbox::default());
     let bell: Arc<dyn Bell> = mailbox.clone();
     studio.subscribe(&bell);
-    let (sender, mut receiver) = mpsc::channel::<Bytes>(8);
+    // At most two frames and what belongs to them are under way; a page that does not read stops its engine here.
+    let (sender, mut receiver) = mpsc::channel::<(Instant, Bytes)>(8);
     let (of_engine, its_mail) = (studio.clone(), mailbox.clone());
     let thread = std::thread::Builder::new().name("engine".to_owned()).spawn(move || {
-        Engine::new(&of_engine, its_mail, move |bytes| sender.blocking_send(bytes).is_ok()).run();
+        Engine::new(&of_engine, its_mail, move |bytes| sender.blocking_send((Instant::now(), bytes)).is_ok())
+            .run();
     });
     let (mut to_page, mut from_page) = socket.split();
     let sending = async {
-        while let Some(bytes) = receiver.recv().await {
+        while let Some((ready, bytes)) = receiver.recv().await {
             if to_page.send(Message::Binary(bytes)).await.is_err() {
                 break;
             }
+            mailbox.handed(ready.elapsed());
         }
     };
     let receiving = async {

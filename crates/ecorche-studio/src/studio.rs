@@ -4,6 +4,7 @@ use crate::bake::{Bake, Progress};
 use crate::bodies::Bodies;
 use crate::document::{Document, DocumentError};
 use crate::drawn::Drawn;
+use crate::pictures::Pictures;
 use ecorche::cache::Cache;
 use ecorche::character::Character;
 use ecorche::muscle::definition::BodyDef;
@@ -39,6 +40,8 @@ pub struct Studio {
     pub character: Arc<Character>,
     /// As the page draws it.
     pub drawn: Drawn,
+    /// What its materials look like.
+    pub pictures: Pictures,
     /// Bound for the methods that are looked at.
     pub bodies: Bodies,
     /// What was refused.
@@ -50,9 +53,11 @@ pub struct Studio {
 }
 
 impl Studio {
-    /// Opens a character with the anatomy at `anatomy`, or a new one that begins with `start`.
+    /// Opens a character, read from `file` if it was, with the anatomy at `anatomy`, or a new one that begins with
+    /// `start`.
     pub fn open(
         character: Arc<Character>,
+        file: Option<&Path>,
         anatomy: Option<&Path>,
         start: Option<BodyDef>,
         cache: Option<Cache>,
@@ -62,6 +67,7 @@ impl Studio {
         bodies.update(document.anatomy(), document.folder());
         Ok(Arc::new(Self {
             drawn: Drawn::new(&character),
+            pictures: file.map(Pictures::of).unwrap_or_default(),
             character,
             bodies,
             refused: Refused::default(),

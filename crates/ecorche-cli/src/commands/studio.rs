@@ -16,6 +16,7 @@ pub fn run(arguments: &StudioArguments, console: &Console) -> Result<Outcome, Fa
     let character = source::load_rigged(&rig, console)?;
     let sample = rig.file.strip_prefix("sample:");
     let options = Options {
+        file: sample.is_none().then(|| rig.file.clone().into()),
         anatomy: arguments.anatomy.anatomy.clone(),
         start: sample.and_then(|spec| samples::anatomy(spec, &character)).map(|anatomy| anatomy.body),
         port: arguments.port,

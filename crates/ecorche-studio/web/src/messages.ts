@@ -1,8 +1,8 @@
 /** What page and engine say to each other; the engine's side is src/message.rs. */
 
-export const VERSION = 1;
+export const VERSION = 2;
 
-export const Kind = { Character: 1, Document: 2, Frame: 3, Inside: 4, Notice: 5, Bake: 6, Graph: 7 } as const;
+export const Kind = { Character: 1, Document: 2, Frame: 3, Inside: 4, Notice: 5, Bake: 6, Graph: 7, Flesh: 8 } as const;
 
 export type Look = "lbs" | "dqs" | "cor" | "implicit" | "muscles";
 export type Side = "left" | "right" | "middle";
@@ -25,6 +25,10 @@ export interface Group {
   material: string;
   start: number;
   count: number;
+  /** Red, green and blue as the file has them, linear. */
+  colour: Vector | null;
+  /** Number of its picture. */
+  picture: number | null;
 }
 
 export interface CharacterHead {
@@ -165,30 +169,50 @@ export interface FrameHead {
   quantity: Quantity | null;
   /** The way of the traced vertex: what moved it, and where to. */
   path: [string, Vector][];
+  cubes: Cube[];
+  /** Why muscles and fat cannot be shown. */
+  flesh: string | null;
+  /** Milliseconds: to put it into numbers, of the message before from the engine into the socket, from the question to here. */
   encoding: number;
+  handing: number;
+  answering: number | null;
   sent: number;
   refused: number;
 }
 
+/** What rounded places are relative to. */
+export interface Cube {
+  corner: Vector;
+  side: number;
+}
+
+/** Places as computed, three numbers each; or rounded within a cube, four numbers each of which the last is nothing. */
+export type Places = { exact: Float32Array } | { rounded: Uint16Array; cube: Cube };
+
 export interface Frame extends FrameHead {
   joints: Float32Array;
-  values: Float32Array;
-  skins: { positions: Float32Array; normals: Int16Array }[];
+  /** Of each vertex, from 1 (low end of the range) to 65535; 0 for none. */
+  values: Uint16Array;
+  /** Eight numbers per ring: place, thickness, broad direction, half axis across it. */
+  strands: Float32Array;
+  /** Activation, tension in newtons and length over that at bind of each strand. */
+  states: Float32Array;
+  /** World from the unit ball, sixteen numbers per pad. */
+  pads: Float32Array;
+  /** Normals are folded onto an octahedron, two numbers each. */
+  skins: { places: Places; normals: Int16Array }[];
 }
 
-export interface Tube {
+export interface Owner {
   name: string;
   side: Side;
+}
+
+/** Whose the strands and pads of the frames are. */
+export interface Owners {
+  muscles: Owner[];
+  fat: Owner[];
   rings: number;
-  activation: number;
-  tension: number;
-  stretch: number;
-}
-
-export interface Ball {
-  name: string;
-  side: Side;
-  matrix: number[];
 }
 
 export interface SliceHead {
@@ -204,9 +228,6 @@ export interface SliceHead {
 export interface InsideHead {
   frame: number;
   sent: number;
-  tubes: Tube[];
-  sides: number;
-  balls: Ball[];
   samples: [number, number];
   surface: { vertices: number; triangles: number } | null;
   slice: SliceHead | null;
@@ -214,7 +235,6 @@ export interface InsideHead {
 }
 
 export interface Inside extends InsideHead {
-  tubeVertices: Float32Array;
   samplePoints: Float32Array;
   sampleJoints: Uint32Array;
   surfaceVertices: Float32Array;
@@ -304,11 +324,12 @@ export type Message =
   | { kind: "document"; document: Document }
   | { kind: "frame"; frame: Frame }
   | { kind: "inside"; inside: Inside }
+  | { kind: "flesh"; owners: Owners }
   | { kind: "notice"; notice: Notice }
   | { kind: "bake"; bake: BakeProgress }
   | { kind: "graph"; graph: Graph };
 
-type Numbers = Float32Array | Uint32Array | Int16Array | Uint8Array;
+type Numbers = Float32Array | Uint32Array | Int16Array | Uint8Array | Uint16Array;
 
 const padded = (length: number): number => (length + 3) & ~3;
 
@@ -332,11 +353,15 @@ function open(buffer: ArrayBuffer): { kind: number; head: unknown; arrays: Numbe
     if (type === 1) arrays.push(new Float32Array(buffer, at, bytes / 4));
     else if (type === 2) arrays.push(new Uint32Array(buffer, at, bytes / 4));
     else if (type === 3) arrays.push(new Int16Array(buffer, at, bytes / 2));
+    else if (type === 5) arrays.push(new Uint16Array(buffer, at, bytes / 2));
     else arrays.push(new Uint8Array(buffer, at, bytes));
     at += padded(bytes);
   }
   return { kind: words.getUint16(6, true), head, arrays };
 }
+
+/** Arrays of a frame before those of its skins. */
+const FIRST_SKIN = 5;
 
 /** Reads a message of the engine. */
 export function decode(buffer: ArrayBuffer): Message {
@@ -352,20 +377,25 @@ export function decode(buffer: ArrayBuffer): Message {
     case Kind.Document:
       return { kind: "document", document: head as Document };
     case Kind.Frame: {
-      const skins = [];
-      for (let k = 2; k + 1 < arrays.length; k += 2) {
-        skins.push({ positions: f32(k), normals: arrays[k + 1] as Int16Array });
+      const frame = head as FrameHead;
+      const skins: Frame["skins"] = [];
+      for (let k = FIRST_SKIN; k + 1 < arrays.length; k += 2) {
+        const cube = frame.cubes[skins.length];
+        const places = cube === undefined ? { exact: f32(k) } : { rounded: arrays[k] as Uint16Array, cube };
+        skins.push({ places, normals: arrays[k + 1] as Int16Array });
       }
-      return { kind: "frame", frame: { ...(head as FrameHead), joints: f32(0), values: f32(1), skins } };
+      const lists = { joints: f32(0), values: arrays[1] as Uint16Array, strands: f32(2), states: f32(3), pads: f32(4), skins };
+      return { kind: "frame", frame: { ...frame, ...lists } };
     }
+    case Kind.Flesh:
+      return { kind: "flesh", owners: head as Owners };
     case Kind.Inside: {
       const lists = {
-        tubeVertices: f32(0),
-        samplePoints: f32(1),
-        sampleJoints: u32(2),
-        surfaceVertices: f32(3),
-        surfaceIndices: u32(4),
-        sliceValues: f32(5),
+        samplePoints: f32(0),
+        sampleJoints: u32(1),
+        surfaceVertices: f32(2),
+        surfaceIndices: u32(3),
+        sliceValues: f32(4),
       };
       return { kind: "inside", inside: { ...(head as InsideHead), ...lists } };
     }

@@ -1,6 +1,7 @@
 /** Everything the page knows and wants; whoever shows a part of it listens for its changes. */
 
 import type {
+  Attachment,
   BakeProgress,
   Character,
   Document,
@@ -13,7 +14,10 @@ import type {
   Message,
   Muscle,
   Notice,
+  Owners,
   Side,
+  Target,
+  Value,
   View,
 } from "./messages.ts";
 import { Wire } from "./wire.ts";
@@ -34,6 +38,8 @@ export interface Display {
   quantity: string | null;
   opacity: number;
   wireframe: boolean;
+  /** The file's own pictures and colours instead of clay. */
+  pictures: boolean;
   cut: { axis: "x" | "y" | "z"; at: number } | null;
   skeleton: boolean;
   flesh: boolean;
@@ -48,6 +54,7 @@ export interface Events {
   document: Document;
   frame: Frame;
   inside: Inside | null;
+  owners: Owners;
   graph: Graph;
   notice: Notice;
   bake: BakeProgress;
@@ -71,6 +78,8 @@ export class Model {
   character: Character | null = null;
   document: Document | null = null;
   frame: Frame | null = null;
+  /** The bake that runs or was the last. */
+  bake: BakeProgress | null = null;
   connected = false;
   selection: Selection = { kind: "none" };
   transport: Transport = { clip: null, playing: true, speed: 1, repeat: true };
@@ -80,6 +89,7 @@ export class Model {
     quantity: null,
     opacity: 1,
     wireframe: false,
+    pictures: true,
     cut: null,
     skeleton: false,
     flesh: false,
@@ -92,11 +102,10 @@ export class Model {
   trace: number | null = null;
   /** Joints turned by hand. */
   pose = new Map<number, Rotation>();
-  /**
-   * Milliseconds of the last frame: from the engine to this page, reading it, handing it over, drawing it; and all the
-   * way of what is under its skin.
-   */
-  readonly timing = { transfer: 0, decoding: 0, taking: 0, drawing: 0, inside: 0 };
+  /** Milliseconds of the last frame: from the engine to this page, reading it, putting it on the stage, drawing it. */
+  readonly timing = { transfer: 0, decoding: 0, taking: 0, drawing: 0 };
+  /** When it came, by the page's clock. */
+  received = 0;
 
   /** The newest view asked for; frames tell which one they show. */
   viewId = 0;
@@ -131,10 +140,12 @@ export class Model {
     });
   }
 
-  on<K extends keyof Events>(event: K, listener: (value: Events[K]) => void): void {
+  /** Listens; what it returns stops listening. */
+  on<K extends keyof Events>(event: K, listener: (value: Events[K]) => void): () => void {
     const known = this.listeners.get(event) ?? new Set();
     known.add(listener);
     this.listeners.set(event, known);
+    return () => { known.delete(listener); };
   }
 
   emit<K extends keyof Events>(event: K, value: Events[K]): void {
@@ -174,17 +185,21 @@ export class Model {
       case "frame":
         this.frame = message.frame;
         this.timing.decoding = decoding;
-        this.timing.transfer = performance.timeOrigin + performance.now() - decoding - message.frame.sent;
+        this.received = performance.now() - decoding;
+        this.timing.transfer = performance.timeOrigin + this.received - message.frame.sent;
         this.emit("frame", message.frame);
         break;
       case "inside":
-        this.timing.inside = performance.timeOrigin + performance.now() - message.inside.sent;
         this.emit("inside", this.wanted(message.inside));
+        break;
+      case "flesh":
+        this.emit("owners", message.owners);
         break;
       case "notice":
         this.emit("notice", message.notice);
         break;
       case "bake":
+        this.bake = message.bake;
         this.emit("bake", message.bake);
         break;
       case "graph":
@@ -195,12 +210,10 @@ export class Model {
 
   /** What is still asked for of a message that may be older than the last click. */
   private wanted(inside: Inside): Inside | null {
-    const { flesh, samples, surface, slice } = this.display;
-    if (!flesh && !samples && !surface && !slice) return null;
+    const { samples, surface, slice } = this.display;
+    if (!samples && !surface && !slice) return null;
     return {
       ...inside,
-      tubes: flesh ? inside.tubes : [],
-      balls: flesh ? inside.balls : [],
       samples: samples ? inside.samples : [0, 0],
       surface: surface ? inside.surface : null,
       slice: slice ? inside.slice : null,
@@ -253,8 +266,8 @@ export class Model {
 
   show(change: Partial<Display>): void {
     Object.assign(this.display, change);
-    const { flesh, samples, surface, slice } = this.display;
-    if (!flesh && !samples && !surface && !slice) this.emit("inside", null);
+    const { samples, surface, slice } = this.display;
+    if (!samples && !surface && !slice) this.emit("inside", null);
     this.emit("display", this.display);
     this.ask();
   }
@@ -298,6 +311,17 @@ export class Model {
   }
   private lastDrag: number | null = null;
 
+  /** Puts an end of the selected muscle, or one point of it where it is a fan, somewhere else. */
+  attach(end: "origin" | "insertion", strand: number, to: Attachment, drag: number | null = null): void {
+    const muscle = this.muscle();
+    if (muscle === null) return;
+    const target: Target = { entry: ["muscle", muscle.name, muscle.side] };
+    const now = muscle[end];
+    const point: Value = { bone: to.bone, at: to.at };
+    const value = Array.isArray(now) ? now.map((old, k): Value => (k === strand ? point : { bone: old.bone, at: old.at })) : point;
+    this.edit([{ set: { target, field: end, value } }], drag);
+  }
+
   /** Turns joints by hand; the end of a drag is a step of undo. */
   turn(joint: number, rotation: Rotation): void {
     this.pose.set(joint, rotation);
@@ -309,6 +333,7 @@ export class Model {
   posed(before: Map<number, Rotation>): void {
     this.done.push({ kind: "pose", before, after: new Map(this.pose) });
     this.undone = [];
+    this.emit("pose", this.pose);
   }
 
   resetPose(joint: number | null): void {
@@ -317,7 +342,6 @@ export class Model {
     else this.pose.delete(joint);
     if (before.size === this.pose.size) return;
     this.posed(before);
-    this.emit("pose", this.pose);
     this.ask();
   }
 

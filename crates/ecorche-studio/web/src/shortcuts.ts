@@ -23,6 +23,7 @@ export const SHORTCUTS: [string, string][] = [
   ["P", "slice"],
   ["X", "cut"],
   ["W", "wireframe"],
+  ["G", "textures or clay"],
   ["F", "frame the selection"],
   ["A", "frame everything"],
   ["R", "reset the selected joint"],
@@ -105,6 +106,7 @@ function plain(event: KeyboardEvent, model: Model, viewport: Viewport): boolean 
       viewport.hold(display.slice ? "slice" : "pose");
       break;
     case "x": model.show({ cut: display.cut ? null : { axis: "z", at: middle?.z ?? 0 } }); break;
+    case "g": model.show({ pictures: !display.pictures }); break;
     case "w": model.show({ wireframe: !display.wireframe }); break;
     case "f": viewport.frameSelection(); break;
     case "a": viewport.frameAll(); break;

@@ -1,7 +1,6 @@
 /** New muscles and fat pads. */
 
-import { Matrix4, Quaternion, Vector3 } from "three";
-import type { Side, Vector } from "../messages.ts";
+import type { Side } from "../messages.ts";
 import type { Model } from "../model.ts";
 import type { Viewport } from "../stage/viewport.ts";
 
@@ -16,15 +15,6 @@ function free(known: string[], stem: string): string {
   let name = stem;
   for (let k = 2; known.includes(name); k++) name = `${stem} ${k}`;
   return name;
-}
-
-/** A point of the world in a joint's coordinates; a joint's own scale does not count. */
-function onBone(viewport: Viewport, joint: number, point: Vector3): Vector {
-  const [place, turn] = [new Vector3(), new Quaternion()];
-  viewport.skeleton?.matrix(joint).decompose(place, turn, new Vector3());
-  const back = new Matrix4().compose(place, turn, new Vector3(1, 1, 1)).invert();
-  const at = point.clone().applyMatrix4(back);
-  return [at.x, at.y, at.z].map((x) => Number(x.toFixed(5))) as Vector;
 }
 
 /** Asks for two joints and puts a muscle between the bones that start there. */
@@ -61,8 +51,8 @@ export function newMuscle(model: Model, viewport: Viewport): void {
         addmuscle: {
           name,
           side,
-          origin: { bone: from.name, at: onBone(viewport, origin, a.clone().lerp(b, 0.2)) },
-          insertion: { bone: to.name, at: onBone(viewport, joint, b.clone().lerp(end, 0.25)) },
+          origin: { bone: from.name, at: skeleton.within(origin, a.clone().lerp(b, 0.2)) },
+          insertion: { bone: to.name, at: skeleton.within(joint, b.clone().lerp(end, 0.25)) },
           width: Number(Math.max(0.002, 0.06 * length).toFixed(4)),
         },
       },

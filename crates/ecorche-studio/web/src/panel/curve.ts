@@ -53,13 +53,15 @@ export function curve({ graph, controller, changed, newDrag }: CurveSettings): H
       context.moveTo(x, MARGIN.top);
       context.lineTo(x, HEIGHT - MARGIN.bottom);
       context.stroke();
-      context.fillText(`${degrees}°`, x - 8, HEIGHT - 6);
+      context.textAlign = degrees === 180 ? "right" : "center";
+      context.fillText(`${degrees}°`, degrees === 180 ? WIDTH - 2 : x, HEIGHT - 6);
     }
     for (const opening of [0, 0.5, 1]) {
       context.beginPath();
       context.moveTo(MARGIN.left, yOf(opening));
       context.lineTo(WIDTH - MARGIN.right, yOf(opening));
       context.stroke();
+      context.textAlign = "left";
       context.fillText(opening.toFixed(1), 6, yOf(opening) + 3);
     }
     context.strokeStyle = style.getPropertyValue("--accent");

@@ -1,6 +1,6 @@
 /** Windows over the page: names of files, the bake, the keys. */
 
-import type { Look } from "../messages.ts";
+import type { BakeProgress, Look } from "../messages.ts";
 import type { Model } from "../model.ts";
 import { button, h, row, select } from "./dom.ts";
 import { SHORTCUTS } from "../shortcuts.ts";
@@ -92,18 +92,30 @@ export function bake(model: Model): void {
     row("File", WHERE, file),
     row("Clip", "What is baked", clips),
     row("Method", "How the skin is deformed", method),
-    row("Rate", "Frames per second", fps),
+    row("Rate, fps", "Frames per second; empty for the clip’s own", fps),
     bar,
     outcome,
     h("div", { class: "buttons end" }, cancel, start),
   );
-  model.on("bake", (progress) => {
+  const draw = (progress: BakeProgress): void => {
     running = progress.running;
     start.disabled = running;
     cancel.textContent = running ? "Cancel" : "Close";
     bar.value = progress.frames > 0 ? progress.done / progress.frames : 0;
     outcome.textContent = running ? `frame ${progress.done} of ${progress.frames}` : progress.outcome;
     outcome.classList.toggle("bad", progress.failed);
+  };
+  // One that went on behind a closed window.
+  if (model.bake?.running === true) draw(model.bake);
+  element.addEventListener("close", model.on("bake", draw));
+}
+
+/** Tells of a bake that ended while its window was closed. */
+export function tellBakes(model: Model): void {
+  model.on("bake", ({ running, failed, outcome }) => {
+    if (!running && document.querySelector("#bake-outcome") === null) {
+      model.emit("notice", { level: failed ? "error" : "done", text: outcome });
+    }
   });
 }
 

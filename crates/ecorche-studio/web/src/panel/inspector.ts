@@ -2,7 +2,7 @@
 
 import type { Model } from "../model.ts";
 import type { Viewport } from "../stage/viewport.ts";
-import { busy, h } from "./dom.ts";
+import { busy, empty, h, section } from "./dom.ts";
 import { fatSection } from "./fat.ts";
 import { JointSection } from "./joint.ts";
 import { lookSection } from "./look.ts";
@@ -24,7 +24,7 @@ export function inspector(model: Model, viewport: Viewport): HTMLElement {
     }
     else if (selection.kind === "muscle") chosen.replaceChildren(...muscleSections(model, viewport));
     else if (selection.kind === "fat") chosen.replaceChildren(fatSection(model, viewport));
-    else chosen.replaceChildren();
+    else chosen.replaceChildren(section("Nothing selected", empty("Click a joint (J), a muscle (M) or a name in the list.")));
   };
   const drawLook = (): void => { look.replaceChildren(lookSection(model, viewport)); };
   const drawSkin = (): void => { skin.replaceChildren(skinSection(model)); };
@@ -41,6 +41,6 @@ export function inspector(model: Model, viewport: Viewport): HTMLElement {
     samples = display.samples;
   });
   model.on("pose", () => { if (!busy(chosen) && model.selection.kind === "joint") drawChosen(); });
-  model.on("character", () => { drawLook(); drawSkin(); });
+  model.on("character", () => { drawChosen(); drawLook(); drawSkin(); });
   return h("aside", { class: "right" }, chosen, look, skin);
 }

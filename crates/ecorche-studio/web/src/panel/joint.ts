@@ -56,10 +56,10 @@ export class JointSection {
       ),
       row("Operator", "How the fields meet here", operator),
       row("Controller", "When the joint opens", controller),
-      this.graphs,
       doc.skin.tracking === "robust"
-        ? h("p", { class: "hint", text: "Robust tracking composes contact its own way; operators shape the field you see, and the skin with tracking 2012 or 2014." })
+        ? h("p", { class: "hint", text: "Operator and controller change the slice and the iso-surface. They change the skin with tracking 2012 or 2014 only; robust tracking, in use now, makes contact its own way." })
         : null,
+      this.graphs,
     );
   }
 

@@ -50,6 +50,8 @@ export function lookSection(model: Model, viewport: Viewport): HTMLElement {
       { class: "checks" },
       check("Joints", display.skeleton, "Joints and bones, to be clicked (J)", (skeleton) => { show({ skeleton }); }),
       check("Muscles", display.flesh, "Muscles and fat (M)", (flesh) => { show({ flesh, ...(flesh && display.opacity > 0.6 ? { opacity: 0.35 } : {}) }); }),
+      character.groups.some(({ colour, picture }) => colour !== null || picture !== null) &&
+        check("Textures", display.pictures, "The file's own pictures and colours instead of clay (G)", (pictures) => { show({ pictures }); }),
       check("Wireframe", display.wireframe, "Edges of the triangles (W)", (wireframe) => { show({ wireframe }); }),
       check("Samples", display.samples, "Points and normals the fields go through; dark ones close the parts (H)", (samples) => { show({ samples }); }),
       check("Cut", cut !== null, "Cut the skin open with a plane (X)", (on) => { show({ cut: on ? { axis: "z", at: middle?.z ?? 0 } : null }); }),

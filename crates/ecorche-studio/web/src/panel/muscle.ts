@@ -1,8 +1,9 @@
 /** The selected muscle. */
 
+import { Vector3 } from "three";
 import type { Edit, Muscle, Profile, Target, Value } from "../messages.ts";
 import type { Model } from "../model.ts";
-import type { Grip, Viewport } from "../stage/viewport.ts";
+import type { Viewport } from "../stage/viewport.ts";
 import { button, check, empty, h, row, section, select, slider } from "./dom.ts";
 
 export function muscleSections(model: Model, viewport: Viewport): HTMLElement[] {
@@ -31,9 +32,9 @@ export function muscleSections(model: Model, viewport: Viewport): HTMLElement[] 
       h(
         "div",
         { class: "checks" },
-        check("Bones", muscle.collide.bones, "Kept out of bones", (on) => { set("collide.bones", on); }),
-        check("Muscles", muscle.collide.muscles, "Kept out of other muscles", (on) => { set("collide.muscles", on); }),
-        check("Skin", muscle.collide.skin, "Kept inside the skin", (on) => { set("collide.skin", on); }),
+        check("Out of bones", muscle.collide.bones, "Collides with bones", (on) => { set("collide.bones", on); }),
+        check("Out of muscles", muscle.collide.muscles, "Collides with other muscles", (on) => { set("collide.muscles", on); }),
+        check("Inside skin", muscle.collide.skin, "Collides with the skin from inside", (on) => { set("collide.skin", on); }),
       ),
     ),
     activation(model, muscle, number, set),
@@ -47,21 +48,21 @@ function shape(model: Model, viewport: Viewport, muscle: Muscle, number: NumberR
   const target: Target = { entry: ["muscle", muscle.name, muscle.side] };
   const profile = (label: string, key: "rest" | "active"): HTMLElement => {
     const value: Profile = muscle.profile[key];
-    if (!Array.isArray(value)) return row(label, "A profile of its own; edit it in the file", h("span", { class: "note", text: "from the file" }));
+    const put = (next: [number, number]): void => {
+      set("profile", { rest: muscle.profile.rest, active: muscle.profile.active, [key]: next });
+    };
+    if (!Array.isArray(value)) {
+      const own = "peak" in value ? `fullest at ${Math.round(100 * value.peak)} %` : `${value.sines.length} sines`;
+      return row(label, "A profile written in the file", h("span", { class: "note", text: own }), button("Powers", "Two powers that can be chosen here instead", () => { put([3, 3]); }));
+    }
     const choices = [2, 3, 4, 5, 6, 7, 8, 9].map((n): [string, string] => [String(n), String(n)]);
     const power = (k: 0 | 1): HTMLSelectElement =>
       select(choices, String(value[k]), k === 0 ? "Toward the origin: smaller is fuller" : "Toward the insertion: smaller is fuller", (chosen) => {
         const next: [number, number] = [...value];
         next[k] = Number(chosen);
-        const both = { rest: muscle.profile.rest, active: muscle.profile.active, [key]: next };
-        set("profile", both);
+        put(next);
       });
     return row(label, "How thickness is spread along the muscle", power(0), power(1));
-  };
-  const hold = (grip: Grip) => (): void => {
-    const end = grip === "origin" ? muscle.origin : muscle.insertion;
-    if (Array.isArray(end)) model.emit("notice", { level: "hint", text: "This end is a fan of several points; edit it in the file." });
-    else viewport.hold(grip);
   };
   const stop = (edits: Edit[], next: () => void): (() => void) => () => { model.edit(edits); next(); };
   const nothing = (): void => { model.select({ kind: "none" }); };
@@ -73,12 +74,8 @@ function shape(model: Model, viewport: Viewport, muscle: Muscle, number: NumberR
     number("Gain", "gain", muscle.gain ?? 1, [0.2, 3, 0.01], "×", "Multiplies the width without regard for the volume"),
     profile("Slack profile", "rest"),
     profile("Tense profile", "active"),
-    h(
-      "div",
-      { class: "buttons" },
-      button("Move origin", "Drag where it starts", hold("origin")),
-      button("Move insertion", "Drag where it ends", hold("insertion")),
-    ),
+    ...attachment(model, viewport, muscle, "origin"),
+    ...attachment(model, viewport, muscle, "insertion"),
     h(
       "div",
       { class: "buttons" },
@@ -92,35 +89,84 @@ function shape(model: Model, viewport: Viewport, muscle: Muscle, number: NumberR
   );
 }
 
+/** Where a muscle begins or ends: on which bone, and ways to put it elsewhere. */
+function attachment(model: Model, viewport: Viewport, muscle: Muscle, end: "origin" | "insertion"): HTMLElement[] {
+  const { character } = model;
+  const { skeleton } = viewport;
+  if (!character || !skeleton) return [];
+  const points = [muscle[end]].flat();
+  const label = end === "origin" ? "Origin" : "Insertion";
+  return points.flatMap((point, k) => {
+    const joint = character.joints.findIndex((j) => j.name === point.bone);
+    const place = (): Vector3 => new Vector3(...point.at).applyMatrix4(skeleton.frame(joint));
+    const put = (bone: number, at: Vector3): void => {
+      model.attach(end, k, { bone: character.joints[bone]?.name ?? point.bone, at: skeleton.within(bone, at) });
+    };
+    const bones = character.joints.flatMap(({ name, in_skin }): [string, string][] => (in_skin || name === point.bone ? [[name, name]] : []));
+    const bone = select(bones, point.bone, "The bone it moves with; it stays where it is", (name) => {
+      put(character.joints.findIndex((j) => j.name === name), place());
+    });
+    const onSkin = (): void => {
+      viewport.wantPoint = (at) => {
+        viewport.wantPoint = null;
+        put(joint, at);
+      };
+      model.emit("notice", { level: "hint", text: `Click the skin where the ${end} shall be.` });
+    };
+    const which = points.length > 1 ? `${label} ${k + 1}` : label;
+    const buttons = h(
+      "div",
+      { class: "buttons" },
+      button("Move", `Drag the ${end} by arrows`, () => { viewport.hold(end, k); }, `move-${end}`),
+      button("To skin", "The next click on the skin puts it there", onSkin),
+      button("To bone", "Puts it on the line of its bone", () => { put(joint, skeleton.onBone(joint, place())); }),
+    );
+    return [row(which, "The bone it is fixed to", bone), row("", "", buttons)];
+  });
+}
+
 function activation(model: Model, muscle: Muscle, number: NumberRow, set: Setter): HTMLElement {
   const { transport, frame, document: doc } = model;
   const clip = transport.clip;
   const index = doc?.keys.findIndex((k) => k.clip === clip && k.muscle === muscle.name && k.side === muscle.side && k.parameter === "activation") ?? -1;
   const keys = index >= 0 ? doc?.keys[index] : undefined;
   const seconds = frame ? frame.at / frame.fps : 0;
-  const sources: [string, string][] = [["pose", "pose (shortening or angle)"], ["shortening", "shortening"], ["angle", "angle"], ["constant", "constant"]];
-  let wanted = keys?.values.at(-1)?.[1] ?? muscle.activation.base;
-  const key = (): void => {
+  const sources: [string, string][] = [["pose", "pose"], ["shortening", "shortening"], ["angle", "angle"], ["constant", "constant"]];
+  // What it is now: keyed, or whatever the muscle says.
+  const here = keys?.values.reduce((best, key) => (Math.abs(key[0] - seconds) < Math.abs(best[0] - seconds) ? key : best));
+  const time = Number(seconds.toFixed(3));
+  const others = (at: number): [number, number][] => (keys?.values ?? []).filter(([t]) => Math.abs(t - at) > 1e-3);
+  const put = (values: [number, number][], drag: number | null): void => {
     if (clip === null) return;
-    const time = Number(seconds.toFixed(3));
-    const values = [...(keys?.values ?? []).filter(([t]) => Math.abs(t - time) > 1e-3), [time, wanted] as [number, number]].sort((a, b) => a[0] - b[0]);
-    if (index >= 0) model.edit([{ set: { target: { keys: index }, field: "values", value: values } }]);
-    else model.edit([{ addkeys: { clip, muscle: muscle.name, side: muscle.side, parameter: "activation", values } }]);
+    if (values.length === 0) model.edit([{ remove: { keys: index } }], drag);
+    else if (index >= 0) model.edit([{ set: { target: { keys: index }, field: "values", value: values } }], drag);
+    else model.edit([{ addkeys: { clip, muscle: muscle.name, side: muscle.side, parameter: "activation", values } }], drag);
+  };
+  const key = (value: number, drag: number | null): void => {
+    put([...others(time), [time, value] as [number, number]].sort((a, b) => a[0] - b[0]), drag);
   };
   return section(
     "Activation",
-    row("From", "What makes it tense where nobody keyed it", select(sources, muscle.activation.from, "", (value) => { set("activation.from", value); })),
+    row("From", "What makes it tense where nobody keyed it", select(sources, muscle.activation.from, "Pose: shortening, or the angle where that says little", (value) => { set("activation.from", value); })),
     number("Gain", "activation.gain", muscle.activation.gain, [0, 4, 0.05], "×", "0 leaves the muscle slack, 2 tenses it twice as early"),
     number("Base", "activation.base", muscle.activation.base, [0, 1, 0.01], "", "Activation at bind"),
-    slider({ label: "Key", title: "Activation of the next key", value: wanted, min: 0, max: 1, step: 0.01, unit: "", newDrag: () => model.newDrag(), change: (v) => { wanted = v; } }),
-    h(
-      "div",
-      { class: "buttons" },
-      button("Set key here", "Keys the activation at this moment of the clip", key),
-      keys !== undefined && button("Clear keys", "Takes the keys of this clip away", () => { model.edit([{ remove: { keys: index } }]); }),
-    ),
-    keys === undefined
-      ? empty(clip === null ? "Choose a clip to key the activation." : `No keys in “${clip}”.`)
-      : h("p", { class: "hint", text: keys.values.map(([t, v]) => `${t.toFixed(2)} s: ${v.toFixed(2)}`).join("   ") }),
+    clip === null
+      ? empty("Choose a clip to key the activation.")
+      : slider({ label: "Key here", title: "Keys the activation at this moment of the clip", value: here?.[1] ?? muscle.activation.base, min: 0, max: 1, step: 0.01, unit: `${time.toFixed(2)} s`, newDrag: () => model.newDrag(), change: key }),
+    clip !== null && keys === undefined ? empty(`No keys in “${clip}”.`) : null,
+    keys !== undefined &&
+      h(
+        "div",
+        { class: "keyframes" },
+        ...keys.values.map(([t, v]) =>
+          h(
+            "span",
+            { class: "keyframe" },
+            h("button", { class: "entry", title: "Go there", text: `${t.toFixed(2)} s  ${v.toFixed(2)}`, on: { click: () => { model.scrub(Math.round(t * (frame?.fps ?? 30))); } } }),
+            button("×", "Take this key away", () => { put(others(t), null); }, "icon small"),
+          ),
+        ),
+      ),
+    keys !== undefined && h("div", { class: "buttons" }, button("Clear keys", "Takes the keys of this clip away", () => { model.edit([{ remove: { keys: index } }]); })),
   );
 }

@@ -9,6 +9,7 @@ import { button, empty, h } from "./dom.ts";
 interface Entry {
   label: string;
   note: string;
+  about: string;
   selection: Selection;
 }
 
@@ -31,13 +32,14 @@ export function outliner(model: Model, viewport: Viewport): HTMLElement {
       (doc?.[kind] ?? []).flatMap((item) =>
         (item.mirror === true ? [item.side, OTHER[item.side]] : [item.side]).map((side) => ({
           label: item.name,
-          note: side === "middle" ? "" : side,
+          note: side === "middle" ? "" : side.charAt(0).toUpperCase(),
+          about: side === "middle" ? item.name : `${item.name}, ${side}`,
           selection: { kind, name: item.name, side },
         })),
       );
     const joints: Entry[] = character.joints.flatMap((joint, k) =>
       joint.in_skin
-        ? [{ label: joint.name, note: model.pose.has(k) ? "posed" : "", selection: { kind: "joint", joint: k } }]
+        ? [{ label: joint.name, note: model.pose.has(k) ? "posed" : "", about: joint.name, selection: { kind: "joint", joint: k } }]
         : [],
     );
     const groups: [string, Entry[], string, HTMLElement | null][] = [
@@ -61,7 +63,7 @@ export function outliner(model: Model, viewport: Viewport): HTMLElement {
       h("span", { text: entry.label }),
       h("span", { class: "note", text: entry.note }),
     );
-    element.title = entry.note === "" ? entry.label : `${entry.label}, ${entry.note}`;
+    element.title = entry.about;
     return element;
   };
   const choose = (selection: Selection): void => {

@@ -2,9 +2,13 @@
 
 import type { Frame, Look } from "../messages.ts";
 import type { Model } from "../model.ts";
+import { SCALES } from "../stage/flesh.ts";
 import type { Viewport } from "../stage/viewport.ts";
 import { h } from "./dom.ts";
 import { LOOKS } from "./toolbar.ts";
+
+/** Milliseconds between two changes of the numbers while playing. */
+const READABLE = 250;
 
 /** Frames over which the rate is averaged. */
 const WINDOW = 20;
@@ -17,37 +21,48 @@ function nameOf(look: Look): string {
 
 export function readout(model: Model, viewport: Viewport): HTMLElement {
   const line = (id: string): HTMLElement => h("div", { id });
-  const [engine, stream, counts, state] = [line("engine-time"), line("stream-time"), line("counts"), line("state")];
+  const [engine, stream, counts, flesh, state] = [line("engine-time"), line("stream-time"), line("counts"), line("flesh"), line("state")];
   const labels = h("div", { class: "pane-labels" });
   const steps = h("div", { class: "steps", id: "steps" });
   steps.hidden = true;
   const times: number[] = [];
 
+  let written = 0;
+  let view = -1;
+  let problems: string[] = [];
+  model.on("inside", (inside) => { problems = inside?.problems ?? []; });
   model.on("frame", (frame) => {
     times.push(performance.now());
     if (times.length > WINDOW) times.shift();
+    labels.replaceChildren(...paneLabels(model, frame));
+    // Numbers that change with every frame cannot be read.
+    if (frame.playing && frame.view === view && performance.now() - written < READABLE) return;
+    written = performance.now();
+    view = frame.view;
     const span = (times.at(-1) ?? 0) - (times[0] ?? 0);
     const rate = frame.playing && span > 0 ? (1000 * (times.length - 1)) / span : 0;
     const milliseconds = frame.looks.map((look) => look.milliseconds.toFixed(1)).join(" + ");
     engine.textContent = `${milliseconds} ms a frame${rate > 0 ? `  ·  ${rate.toFixed(0)} fps` : ""}`;
-    const { transfer, decoding, drawing } = model.timing;
-    stream.textContent = `${(frame.encoding + transfer + decoding).toFixed(1)} ms on the way  ·  ${drawing.toFixed(1)} ms to draw`;
-    counts.textContent = countLine(model, frame);
-    state.textContent = stateLine(frame);
-    labels.replaceChildren(...paneLabels(model, frame));
+    const { transfer, decoding, taking, drawing } = model.timing;
+    stream.textContent = `${(frame.encoding + transfer + decoding + taking).toFixed(1)} ms on the way  ·  ${drawing.toFixed(1)} ms to draw`;
+    counts.textContent = countLine(model);
+    flesh.textContent = fleshLine(model, frame);
+    state.textContent = stateLine(frame) || (frame.flesh ?? problems[0] ?? "");
     steps.replaceChildren(...stepList(frame));
     steps.hidden = model.trace === null;
   });
   model.on("display", () => {
     if (model.frame) labels.replaceChildren(...paneLabels(model, model.frame));
   });
-  return h("div", { class: "readout" }, engine, stream, counts, state, labels, steps, legend(model), divider(model, viewport));
+  return h("div", { class: "readout" }, engine, stream, counts, flesh, state, labels, steps, h("div", { class: "legends" }, fleshLegend(model), legend(model)), divider(model, viewport));
 }
 
-function countLine(model: Model, frame: Frame): string {
-  const { character, document: doc } = model;
-  if (!character) return "";
-  const parts = [`${count(character.vertices)} vertices`, `${count(character.triangles)} triangles`];
+function countLine({ character }: Model): string {
+  return character ? `${count(character.vertices)} vertices  ·  ${count(character.triangles)} triangles` : "";
+}
+
+function fleshLine({ document: doc }: Model, frame: Frame): string {
+  const parts = [];
   if (doc && doc.muscle.length > 0) parts.push(`${doc.muscle.reduce((sum, m) => sum + (m.mirror === true ? 2 : 1), 0)} muscles`);
   const contacts = frame.looks[0]?.contacts ?? 0;
   if (contacts > 0) parts.push(`${count(contacts)} in contact`);
@@ -104,6 +119,27 @@ function divider(model: Model, viewport: Viewport): HTMLElement {
   return line;
 }
 
+/** What the muscles' colours mean. */
+function fleshLegend(model: Model): HTMLElement {
+  const [low, middle, high, name] = [h("span"), h("span"), h("span"), h("span", { class: "name" })];
+  const bar = h("div", { class: "bar" });
+  const element = h("div", { class: "legend", id: "flesh-legend" }, name, bar, h("div", { class: "ends" }, low, middle, high));
+  const draw = (): void => {
+    const { flesh, paint } = model.display;
+    const scale = SCALES[paint];
+    element.hidden = !flesh || (model.document?.muscle.length ?? 0) === 0;
+    name.textContent = `muscles by ${paint}`;
+    low.textContent = scale.low;
+    middle.textContent = scale.middle ?? "";
+    high.textContent = scale.high;
+    bar.style.background = `linear-gradient(to right, ${scale.colours.map((colour) => `#${colour.getHexString()}`).join(", ")})`;
+  };
+  model.on("display", draw);
+  model.on("document", draw);
+  draw();
+  return element;
+}
+
 function legend(model: Model): HTMLElement {
   const canvas = h("canvas", { attributes: { width: "256", height: "10" } });
   const [low, high, name] = [h("span"), h("span"), h("span", { class: "name" })];
@@ -121,8 +157,9 @@ function legend(model: Model): HTMLElement {
     shown = key;
     const unit = quantity.unit === "" ? "" : ` ${quantity.unit}`;
     name.textContent = quantity.name.replaceAll("-", " ");
-    low.textContent = `${number(quantity.range[0])}${unit}`;
-    high.textContent = `${number(quantity.range[1])}${unit}`;
+    const digits = digitsOf(quantity.range);
+    low.textContent = `${quantity.range[0].toFixed(digits)}${unit}`;
+    high.textContent = `${quantity.range[1].toFixed(digits)}${unit}`;
     const table = model.character[quantity.map];
     const context = canvas.getContext("2d");
     if (!context) return;
@@ -136,6 +173,8 @@ function legend(model: Model): HTMLElement {
   return element;
 }
 
-function number(value: number): string {
-  return Math.abs(value) >= 100 || Number.isInteger(value) ? value.toFixed(0) : value.toPrecision(2);
+/** Digits after the point that tell the ends of a range apart. */
+function digitsOf([low, high]: [number, number]): number {
+  if (Number.isInteger(low) && Number.isInteger(high)) return 0;
+  return Math.max(0, Math.min(6, 2 - Math.floor(Math.log10(Math.max(high - low, 1e-9)))));
 }

@@ -1,8 +1,9 @@
 /** Samples of a bone's field: choose one, move it, take it away, add one on the skin. */
 
-import { Matrix4, Quaternion, Vector3 } from "three";
-import type { Edit, JointSettings, SampleChanges, Vector } from "../messages.ts";
+import { Matrix4, Vector3 } from "three";
+import type { Edit, JointSettings, SampleChanges } from "../messages.ts";
 import type { Model } from "../model.ts";
+import { rounded } from "../stage/skeleton.ts";
 import type { Viewport } from "../stage/viewport.ts";
 import { button, empty, h, section } from "./dom.ts";
 
@@ -15,15 +16,6 @@ export interface ChosenSample {
   normal: Vector3;
 }
 
-/** Joint coordinates without the joint's own scale. */
-function frameOf(viewport: Viewport, joint: number): Matrix4 {
-  const [place, turn] = [new Vector3(), new Quaternion()];
-  viewport.skeleton?.matrix(joint).decompose(place, turn, new Vector3());
-  return new Matrix4().compose(place, turn, new Vector3(1, 1, 1));
-}
-
-const rounded = (v: Vector3): Vector => v.toArray().map((x) => Number(x.toFixed(5))) as Vector;
-
 /** The edit that takes `sample` away and puts `moved` in its place; either may be missing. `joints`: the settings it changes. */
 export function sampleEdit(
   model: Model,
@@ -35,7 +27,7 @@ export function sampleEdit(
 ): Edit[] {
   const name = model.character?.joints[joint]?.name;
   if (name === undefined) return [];
-  const back = frameOf(viewport, joint).invert();
+  const back = viewport.skeleton?.frame(joint).invert() ?? new Matrix4();
   const known = joints[name]?.samples;
   const changes: SampleChanges = { add: [...(known?.add ?? [])], remove: [...(known?.remove ?? [])] };
   if (sample !== null) {

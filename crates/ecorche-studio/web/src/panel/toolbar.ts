@@ -39,17 +39,19 @@ export function toolbar(model: Model, actions: Actions): HTMLElement {
     };
     const modes: [Compare, string, string][] = [
       ["single", "One", "One method"],
-      ["side", "Side by side", "Two methods side by side (C)"],
+      ["side", "Split", "Two methods side by side (C)"],
       ["wipe", "Wipe", "Two methods under a dividing line that can be dragged (C)"],
     ];
     const second = select(LOOKS.map(([id, label]) => [id, label]), looks[1], "The method to compare with", (value) => {
       choose(1)(value as Look);
     });
     second.id = "second-look";
+    // Always there, so that nothing moves.
+    second.disabled = compare === "single";
     methods.replaceChildren(
       segments(LOOKS, looks[0], choose(0)),
       segments(modes, compare, (mode) => { model.show({ compare: mode }); }),
-      ...(compare === "single" ? [] : [h("span", { class: "versus", text: "against" }), second]),
+      second,
     );
     methods.firstElementChild?.setAttribute("id", "look");
     methods.children[1]?.setAttribute("id", "compare");
@@ -77,10 +79,28 @@ export function toolbar(model: Model, actions: Actions): HTMLElement {
     undo,
     redo,
     h("span", { class: "gap" }),
-    button("Open…", "Open an anatomy file in place of this one", actions.load),
     save,
-    button("Save as…", "Save the anatomy under another name", actions.saveAs),
+    ...menu("⋯", "More about the anatomy file", [
+      ["Open…", "Open an anatomy file in place of this one", actions.load],
+      ["Save as…", "Save the anatomy under another name", actions.saveAs],
+    ]),
     button("Bake…", "Write the deformed animation to a cache (B)", actions.bake, "primary"),
     button("?", "Keyboard shortcuts (?)", actions.help, "icon"),
   );
+}
+
+/** A button, and a list that opens under it. */
+function menu(label: string, title: string, items: [string, string, () => void][]): HTMLElement[] {
+  const list = h("div", { class: "menu", id: "file-menu", attributes: { popover: "auto" } });
+  for (const [name, about, action] of items) {
+    list.append(h("button", { class: "entry", title: about, text: name, on: { click: () => { list.hidePopover(); action(); } } }));
+  }
+  const opener = button(label, title, () => {
+    const { right, bottom } = opener.getBoundingClientRect();
+    list.style.top = `${bottom + 4}px`;
+    list.style.right = `${innerWidth - right}px`;
+    list.togglePopover();
+  }, "icon");
+  opener.id = "file-more";
+  return [opener, list];
 }

@@ -21,6 +21,7 @@ export class Gizmo {
   constructor(stage: Stage) {
     this.controls = new TransformControls(stage.camera, stage.renderer.domElement);
     this.controls.setSize(0.7);
+    this.controls.setColors(0xff6b6b, 0x7bd88f, 0x6aa9ff, 0xffd166);
     stage.overlay.add(this.proxy, this.controls.getHelper());
     this.controls.addEventListener("change", () => {
       stage.invalidate();

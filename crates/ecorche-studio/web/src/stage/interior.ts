@@ -1,4 +1,4 @@
-/** Muscles, fat, samples, surfaces and planes of the field. */
+/** Samples, surfaces and planes of the fields. */
 
 import {
   BufferAttribute,
@@ -8,65 +8,35 @@ import {
   DoubleSide,
   FloatType,
   Group,
-  InstancedMesh,
   LinearFilter,
   LineBasicMaterial,
   LineSegments,
-  Matrix4,
   Mesh,
   MeshStandardMaterial,
   type PerspectiveCamera,
   PlaneGeometry,
   Points,
   PointsMaterial,
-  type Raycaster,
   RedFormat,
   ShaderMaterial,
-  SphereGeometry,
   Vector3,
 } from "three";
-import type { Character, Inside, SliceHead, Tube } from "../messages.ts";
-import type { Paint, Selection } from "../model.ts";
+import type { Character, Inside, SliceHead } from "../messages.ts";
 import { disc } from "./disc.ts";
 import type { ChosenSample } from "../panel/samples.ts";
-
-const SLACK = new Color(0x9a6a62);
-const TENSE = new Color(0xe2412c);
-const SHORT = new Color(0xe2412c);
-const LONG = new Color(0x4f86c6);
-const CHOSEN = new Color(0xffd166);
 
 /** How close to a sample a click must be, pixels. */
 const REACH = 8;
 
-/** Tension at which a muscle is painted fully red, newtons. */
-const FULL_TENSION = 18;
-/** Change of length at which it is painted fully, as a share of that at bind. */
-const FULL_STRETCH = 0.3;
-
-export interface Hit {
-  kind: "muscle" | "fat";
-  name: string;
-  side: Tube["side"];
-  distance: number;
-}
-
 export class Interior {
   readonly group = new Group();
-  private readonly tubes: Mesh<BufferGeometry, MeshStandardMaterial>;
   private readonly points: Points<BufferGeometry, PointsMaterial>;
   private readonly needles: LineSegments<BufferGeometry, LineBasicMaterial>;
   private readonly surface: Mesh<BufferGeometry, MeshStandardMaterial>;
   private readonly slice: Mesh<PlaneGeometry, ShaderMaterial>;
-  private balls: InstancedMesh<SphereGeometry, MeshStandardMaterial> | null = null;
-  private structure = "";
   last: Inside | null = null;
 
   constructor(private readonly character: Character) {
-    this.tubes = new Mesh(
-      new BufferGeometry(),
-      new MeshStandardMaterial({ vertexColors: true, roughness: 0.45, side: DoubleSide }),
-    );
     this.points = new Points(
       new BufferGeometry(),
       new PointsMaterial({ size: 6, sizeAttenuation: false, vertexColors: true, map: disc(), alphaTest: 0.3 }),
@@ -88,81 +58,18 @@ export class Interior {
     this.slice = new Mesh(new PlaneGeometry(2, 2), sliceMaterial(character.sequential));
     this.slice.matrixAutoUpdate = false;
     this.slice.renderOrder = 3;
-    for (const object of [this.tubes, this.points, this.needles, this.surface, this.slice]) {
+    for (const object of [this.points, this.needles, this.surface, this.slice]) {
       object.frustumCulled = false;
       object.visible = false;
       this.group.add(object);
     }
   }
 
-  take(inside: Inside | null, paint: Paint, selection: Selection): void {
+  take(inside: Inside | null): void {
     this.last = inside;
-    this.takeTubes(inside, paint, selection);
-    this.takeBalls(inside, selection);
     this.takeSamples(inside);
     this.takeSurface(inside);
     this.takeSlice(inside?.slice ?? null, inside?.sliceValues ?? new Float32Array());
-  }
-
-  repaint(paint: Paint, selection: Selection): void {
-    if (this.last === null) return;
-    this.takeTubes(this.last, paint, selection);
-    this.takeBalls(this.last, selection);
-  }
-
-  private takeTubes(inside: Inside | null, paint: Paint, selection: Selection): void {
-    this.tubes.visible = inside !== null && inside.tubes.length > 0;
-    if (inside === null || inside.tubes.length === 0) return;
-    const { tubes, sides, tubeVertices } = inside;
-    const structure = tubes.map((tube) => tube.rings).join();
-    const geometry = this.tubes.geometry;
-    if (structure !== this.structure) {
-      this.structure = structure;
-      geometry.setIndex(new BufferAttribute(tubeIndices(tubes, sides), 1));
-      geometry.setAttribute("position", new BufferAttribute(tubeVertices, 3));
-      geometry.setAttribute("color", new BufferAttribute(new Float32Array(tubeVertices.length), 3));
-      geometry.deleteAttribute("normal");
-    } else {
-      const positions = geometry.getAttribute("position") as BufferAttribute;
-      positions.array = tubeVertices;
-      positions.needsUpdate = true;
-    }
-    const colours = geometry.getAttribute("color") as BufferAttribute;
-    let vertex = 0;
-    for (const tube of tubes) {
-      const chosen = selection.kind === "muscle" && selection.name === tube.name && selection.side === tube.side;
-      const colour = chosen ? CHOSEN : tubeColour(tube, paint);
-      for (const end = vertex + tube.rings * sides; vertex < end; vertex++) {
-        colours.setXYZ(vertex, colour.r, colour.g, colour.b);
-      }
-    }
-    colours.needsUpdate = true;
-    geometry.computeVertexNormals();
-    geometry.computeBoundingSphere();
-  }
-
-  private takeBalls(inside: Inside | null, selection: Selection): void {
-    const count = inside?.balls.length ?? 0;
-    if (this.balls !== null && this.balls.count !== count) {
-      this.balls.removeFromParent();
-      this.balls.dispose();
-      this.balls = null;
-    }
-    if (inside === null || count === 0) return;
-    if (this.balls === null) {
-      const material = new MeshStandardMaterial({ roughness: 0.6, transparent: true, opacity: 0.75 });
-      this.balls = new InstancedMesh(new SphereGeometry(1, 24, 16), material, count);
-      this.balls.frustumCulled = false;
-      this.group.add(this.balls);
-    }
-    inside.balls.forEach((ball, k) => {
-      const chosen = selection.kind === "fat" && selection.name === ball.name && selection.side === ball.side;
-      this.balls?.setMatrixAt(k, new Matrix4().fromArray(ball.matrix));
-      this.balls?.setColorAt(k, chosen ? CHOSEN : new Color(0xe8c66f));
-    });
-    this.balls.instanceMatrix.needsUpdate = true;
-    if (this.balls.instanceColor) this.balls.instanceColor.needsUpdate = true;
-    this.balls.computeBoundingSphere();
   }
 
   private takeSamples(inside: Inside | null): void {
@@ -220,27 +127,6 @@ export class Interior {
     this.slice.matrixWorldNeedsUpdate = true;
   }
 
-  /** The muscle or fat pad under a ray. */
-  pick(ray: Raycaster): Hit | null {
-    if (this.last === null) return null;
-    const hits: Hit[] = [];
-    const [tube] = this.tubes.visible ? ray.intersectObject(this.tubes) : [];
-    if (tube?.face) {
-      let vertex = tube.face.a;
-      for (const candidate of this.last.tubes) {
-        vertex -= candidate.rings * this.last.sides;
-        if (vertex < 0) {
-          hits.push({ kind: "muscle", name: candidate.name, side: candidate.side, distance: tube.distance });
-          break;
-        }
-      }
-    }
-    const [ball] = this.balls ? ray.intersectObject(this.balls) : [];
-    const fat = ball?.instanceId === undefined ? undefined : this.last.balls[ball.instanceId];
-    if (ball && fat) hits.push({ kind: "fat", name: fat.name, side: fat.side, distance: ball.distance });
-    return hits.sort((a, b) => a.distance - b.distance)[0] ?? null;
-  }
-
   /** The sample of a field under a pixel; closures cannot be chosen. */
   pickSample(x: number, y: number, camera: PerspectiveCamera, width: number, height: number): ChosenSample | null {
     if (this.last === null) return null;
@@ -256,31 +142,9 @@ export class Interior {
   }
 }
 
-function tubeColour(tube: Tube, paint: Paint): Color {
-  if (paint === "activation") return SLACK.clone().lerp(TENSE, tube.activation);
-  if (paint === "tension") return SLACK.clone().lerp(TENSE, Math.min(tube.tension / FULL_TENSION, 1));
-  const share = Math.max(-1, Math.min(1, (tube.stretch - 1) / FULL_STRETCH));
-  return new Color(0xb9b4b0).lerp(share < 0 ? SHORT : LONG, Math.abs(share));
-}
-
 /** Colours that tell the parts of neighbouring joints apart. */
 function partColour(joint: number): Color {
   return new Color().setHSL((joint * 0.381966) % 1, 0.62, 0.58);
-}
-
-function tubeIndices(tubes: Tube[], sides: number): Uint32Array {
-  const indices: number[] = [];
-  let first = 0;
-  for (const { rings } of tubes) {
-    for (let ring = 0; ring + 1 < rings; ring++) {
-      for (let side = 0; side < sides; side++) {
-        const [a, b] = [first + ring * sides + side, first + ring * sides + ((side + 1) % sides)];
-        indices.push(a, b, a + sides, b, b + sides, a + sides);
-      }
-    }
-    first += rings * sides;
-  }
-  return new Uint32Array(indices);
 }
 
 function simple(places: Float32Array, colours: Float32Array): BufferGeometry {

@@ -5,15 +5,17 @@ import {
   BufferGeometry,
   Color,
   Group,
+  Line3,
   LineBasicMaterial,
   LineSegments,
   Matrix4,
   Points,
   PointsMaterial,
+  Quaternion,
   type PerspectiveCamera,
   Vector3,
 } from "three";
-import type { Character } from "../messages.ts";
+import type { Character, Vector } from "../messages.ts";
 import { disc } from "./disc.ts";
 
 const PLAIN = new Color(0xe8edf4);
@@ -22,6 +24,11 @@ const CHOSEN = new Color(0xff7a59);
 
 /** How close to a dot a click must be, pixels. */
 const REACH = 14;
+
+/** Hundredths of a millimetre are enough for a file people read. */
+export function rounded(v: Vector3): Vector {
+  return [v.x, v.y, v.z].map((x) => Number(x.toFixed(5))) as Vector;
+}
 
 export class Skeleton {
   readonly group = new Group();
@@ -83,11 +90,36 @@ export class Skeleton {
     return new Vector3().fromArray(this.matrices, 16 * joint + 12);
   }
 
+  /** Where the first joint of the skin is. */
+  root(): Vector3 {
+    return this.place(this.shown[0] ?? 0);
+  }
+
   /** World from joint; the identity before the first frame. */
   matrix(joint: number): Matrix4 {
     const matrix = new Matrix4();
     if (this.matrices.length >= 16 * joint + 16) matrix.fromArray(this.matrices, 16 * joint);
     return matrix;
+  }
+
+  /** World from joint without the joint's own scale, which does not count in an anatomy. */
+  frame(joint: number): Matrix4 {
+    const [place, turn] = [new Vector3(), new Quaternion()];
+    this.matrix(joint).decompose(place, turn, new Vector3());
+    return new Matrix4().compose(place, turn, new Vector3(1, 1, 1));
+  }
+
+  /** A point of the world in an anatomy's coordinates of a joint, to a hundredth of a millimetre. */
+  within(joint: number, point: Vector3): Vector {
+    return rounded(point.clone().applyMatrix4(this.frame(joint).invert()));
+  }
+
+  /** The point of a joint's bone that is nearest to another. */
+  onBone(joint: number, point: Vector3): Vector3 {
+    const from = this.place(joint);
+    const ends = this.character.joints.flatMap((other, k) => (other.parent === joint ? [this.place(k)] : []));
+    const nearest = ends.map((end) => new Line3(from, end).closestPointToPoint(point, true, new Vector3()));
+    return nearest.sort((a, b) => a.distanceTo(point) - b.distanceTo(point))[0] ?? from;
   }
 
   /** The joint under a pixel of the viewport; the nearest to the camera of those close enough. */

@@ -1,115 +1,205 @@
-/** The skin as it streams in: positions and normals go to the graphics card as they arrive. */
+/** The skin as it streams in: places and normals go to the graphics card as they arrive. */
 
 import {
   Box3,
   BufferAttribute,
   BufferGeometry,
   Color,
+  DataTexture,
   DoubleSide,
   DynamicDrawUsage,
   FrontSide,
-  InterleavedBuffer,
-  InterleavedBufferAttribute,
+  LinearFilter,
   Mesh,
   MeshStandardMaterial,
   Plane,
+  SRGBColorSpace,
+  type Texture,
   Vector3,
 } from "three";
-import type { Character, Quantity } from "../messages.ts";
+import type { Character, Group, Places, Quantity } from "../messages.ts";
 
 const CLAY = new Color(0xc7a08a);
 const PARTNER = new Color(0x9fb0c4);
 
+/** A group's picture, if its file has one. */
+export type Pictures = (group: Group) => Texture | null;
+
 export class Skin {
-  readonly mesh: Mesh<BufferGeometry, MeshStandardMaterial>;
-  private readonly positions: BufferAttribute;
-  private readonly normals: InterleavedBuffer;
-  private readonly colours: InterleavedBuffer;
+  readonly mesh: Mesh<BufferGeometry, MeshStandardMaterial[]>;
+  private readonly exact: BufferAttribute;
+  private readonly rounded: BufferAttribute;
+  private readonly normals: BufferAttribute;
+  private readonly values: BufferAttribute;
+  private readonly painted = { value: 0 };
+  private readonly table: { value: DataTexture };
+  private map = "";
+  private dressed = true;
+  private wasPainted = false;
 
   constructor(
     private readonly character: Character,
-    second: boolean,
+    private readonly second: boolean,
+    private readonly pictures: Pictures,
   ) {
     const count = character.drawn;
     const geometry = new BufferGeometry();
-    this.positions = new BufferAttribute(new Float32Array(3 * count), 3);
-    this.positions.setUsage(DynamicDrawUsage);
-    this.normals = new InterleavedBuffer(new Int16Array(4 * count), 4);
-    this.normals.setUsage(DynamicDrawUsage);
-    this.colours = new InterleavedBuffer(new Uint8Array(4 * count).fill(255), 4);
-    geometry.setAttribute("position", this.positions);
-    geometry.setAttribute("normal", new InterleavedBufferAttribute(this.normals, 3, 0, true));
-    geometry.setAttribute("color", new InterleavedBufferAttribute(this.colours, 3, 0, true));
+    this.exact = streamed(new Float32Array(3 * count), 3, false);
+    this.rounded = streamed(new Uint16Array(4 * count), 4, true);
+    this.normals = streamed(new Int16Array(2 * count), 2, true);
+    this.values = streamed(new Uint16Array(count), 1, true);
+    geometry.setAttribute("position", this.exact);
+    geometry.setAttribute("normal", this.normals);
+    geometry.setAttribute("painting", this.values);
+    if (character.uvs.length > 0) geometry.setAttribute("uv", new BufferAttribute(character.uvs, 2));
     geometry.setIndex(new BufferAttribute(character.indices, 1));
-    const material = new MeshStandardMaterial({ color: second ? PARTNER : CLAY, roughness: 0.62, metalness: 0 });
-    this.mesh = new Mesh(geometry, material);
+    this.table = { value: colourTable(character.sequential) };
+    const materials = character.groups.map((_, k) => {
+      const { start, count: indices } = character.groups[k] ?? { start: 0, count: 0 };
+      geometry.addGroup(start, indices, k);
+      return this.material();
+    });
+    this.mesh = new Mesh(geometry, materials);
     this.mesh.castShadow = true;
     this.mesh.receiveShadow = true;
     this.mesh.frustumCulled = false;
-    this.mesh.userData.base = material.color.clone();
+    this.mesh.matrixAutoUpdate = false;
+    this.dress(true);
+  }
+
+  private material(): MeshStandardMaterial {
+    const material = new MeshStandardMaterial({ roughness: 0.62, metalness: 0 });
+    material.onBeforeCompile = (shader) => {
+      shader.uniforms.painted = this.painted;
+      shader.uniforms.table = this.table;
+      shader.vertexShader = shader.vertexShader
+        .replace("#include <common>", `#include <common>\n${UNFOLD}`)
+        .replace("#include <beginnormal_vertex>", "vec3 objectNormal = unfold(normal.xy); value = vec2(painting, painting > 0.0 ? 1.0 : 0.0);");
+      shader.fragmentShader = shader.fragmentShader
+        .replace("#include <common>", "#include <common>\nuniform float painted; uniform sampler2D table; varying vec2 value;")
+        .replace(
+          "#include <color_fragment>",
+          `#include <color_fragment>
+          if (painted > 0.5) diffuseColor.rgb = value.y > 0.999 ? texture2D(table, vec2(value.x, 0.5)).rgb : vec3(0.16);`,
+        );
+    };
+    return material;
+  }
+
+  /** Puts on the file's pictures and colours, or clay. */
+  dress(own: boolean): void {
+    this.dressed = own;
+    this.mesh.material.forEach((material, k) => {
+      const group = this.character.groups[k];
+      const picture = own && !this.second && group ? this.pictures(group) : null;
+      if ((material.map === null) !== (picture === null)) material.needsUpdate = true;
+      material.map = picture;
+      const colour = own && !this.second ? (group?.colour ?? null) : null;
+      if (this.wasPainted || picture !== null) material.color.set(0xffffff);
+      else if (colour !== null) material.color.setRGB(...colour);
+      else material.color.copy(this.second ? PARTNER : CLAY);
+    });
   }
 
   /** Takes a frame's numbers as they are; nothing is copied. */
-  take(positions: Float32Array, normals: Int16Array): void {
-    this.positions.array = positions;
-    this.positions.needsUpdate = true;
+  take(places: Places, normals: Int16Array): void {
+    const { geometry } = this.mesh;
+    const positions = "exact" in places ? this.exact : this.rounded;
+    if ("exact" in places) {
+      this.exact.array = places.exact;
+      this.mesh.matrix.identity();
+    } else {
+      this.rounded.array = places.rounded;
+      const { side, corner } = places.cube;
+      this.mesh.matrix.makeScale(side, side, side).setPosition(...corner);
+    }
+    positions.needsUpdate = true;
+    if (geometry.getAttribute("position") !== positions) geometry.setAttribute("position", positions);
+    geometry.boundingSphere = geometry.boundingBox = null;
+    this.mesh.updateMatrixWorld(true);
     this.normals.array = normals;
     this.normals.needsUpdate = true;
   }
 
   /** Colours the skin by a quantity; `null` takes the colours away. */
-  paint(quantity: Quantity | null, values: Float32Array): void {
-    const material = this.mesh.material;
-    const colours = quantity !== null && values.length === this.character.drawn;
-    if (material.vertexColors !== colours) {
-      material.vertexColors = colours;
-      material.color.copy(colours ? new Color(0xffffff) : (this.mesh.userData.base as Color));
-      material.needsUpdate = true;
+  paint(quantity: Quantity | null, values: Uint16Array): void {
+    const painted = quantity !== null && values.length === this.character.drawn;
+    this.painted.value = painted ? 1 : 0;
+    if (painted !== this.wasPainted) {
+      this.wasPainted = painted;
+      this.dress(this.dressed);
     }
-    if (!colours) return;
-    const table = this.character[quantity.map];
-    const [low, high] = quantity.range;
-    const scale = 255 / Math.max(high - low, 1e-12);
-    const target = this.colours.array;
-    for (let v = 0; v < values.length; v++) {
-      const value = values[v] ?? NaN;
-      const at = 3 * Math.max(0, Math.min(255, Math.round((value - low) * scale)));
-      const known = !Number.isNaN(value);
-      for (let c = 0; c < 3; c++) target[4 * v + c] = known ? (table[at + c] ?? 0) : 110;
-    }
-    this.colours.needsUpdate = true;
+    if (!painted) return;
+    this.values.array = values;
+    this.values.needsUpdate = true;
+    if (this.map === quantity.map) return;
+    this.map = quantity.map;
+    this.table.value.dispose();
+    this.table.value = colourTable(this.character[quantity.map]);
   }
 
   look(opacity: number, wireframe: boolean, cut: Plane | null): void {
-    const material = this.mesh.material;
     const seen = opacity < 0.995;
-    if (material.transparent !== seen) material.needsUpdate = true;
-    material.transparent = seen;
-    material.opacity = opacity;
-    material.depthWrite = !seen;
-    material.wireframe = wireframe;
-    material.side = cut ? DoubleSide : FrontSide;
-    material.clippingPlanes = cut ? [cut] : [];
-    material.clipShadows = cut !== null;
+    for (const material of this.mesh.material) {
+      if (material.transparent !== seen) material.needsUpdate = true;
+      material.transparent = seen;
+      material.opacity = opacity;
+      material.depthWrite = !seen;
+      material.wireframe = wireframe;
+      material.side = cut ? DoubleSide : FrontSide;
+      material.clippingPlanes = cut ? [cut] : [];
+      material.clipShadows = cut !== null;
+    }
     this.mesh.castShadow = !seen;
   }
 
+  private get places(): BufferAttribute {
+    return this.mesh.geometry.getAttribute("position") as BufferAttribute;
+  }
+
   box(): Box3 {
-    return new Box3().setFromBufferAttribute(this.positions);
+    return new Box3().setFromBufferAttribute(this.places).applyMatrix4(this.mesh.matrix);
   }
 
   middle(): Vector3 {
     return this.box().getCenter(new Vector3());
   }
 
-  /** Numbers of the vertex as they were streamed. */
+  /** Where a vertex is. */
   at(vertex: number): Vector3 {
-    return new Vector3().fromBufferAttribute(this.positions, vertex);
+    return new Vector3().fromBufferAttribute(this.places, vertex).applyMatrix4(this.mesh.matrix);
   }
 
   dispose(): void {
     this.mesh.geometry.dispose();
-    this.mesh.material.dispose();
+    for (const material of this.mesh.material) material.dispose();
+    this.table.value.dispose();
     this.mesh.removeFromParent();
   }
 }
+
+function streamed(array: Float32Array | Uint16Array | Int16Array, size: number, normalized: boolean): BufferAttribute {
+  return new BufferAttribute(array, size, normalized).setUsage(DynamicDrawUsage);
+}
+
+/** The colours of a quantity as a picture one pixel high. */
+function colourTable(colours: Uint8Array): DataTexture {
+  const pixels = new Uint8Array(4 * 256);
+  for (let k = 0; k < 256; k++) pixels.set([colours[3 * k] ?? 0, colours[3 * k + 1] ?? 0, colours[3 * k + 2] ?? 0, 255], 4 * k);
+  const table = new DataTexture(pixels, 256, 1);
+  table.colorSpace = SRGBColorSpace;
+  table.minFilter = table.magFilter = LinearFilter;
+  table.needsUpdate = true;
+  return table;
+}
+
+/** The direction two numbers stand for; see the engine's drawn.rs. */
+const UNFOLD = `
+attribute float painting;
+varying vec2 value;
+vec3 unfold(vec2 seen) {
+  vec3 normal = vec3(seen, 1.0 - abs(seen.x) - abs(seen.y));
+  float over = max(-normal.z, 0.0);
+  normal.xy += vec2(normal.x >= 0.0 ? -over : over, normal.y >= 0.0 ? -over : over);
+  return normalize(normal);
+}`;

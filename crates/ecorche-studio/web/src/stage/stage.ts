@@ -41,6 +41,7 @@ export class Stage {
   private wanted = false;
   private readonly afterwards: ((drawing: number) => void)[] = [];
   private size = 1;
+  private root: Vector3 | null = null;
 
   constructor(readonly element: HTMLElement) {
     const plain = new URLSearchParams(location.search).has("plain");
@@ -58,7 +59,7 @@ export class Stage {
     this.scene.add(new HemisphereLight(0xc9d6ea, 0x4a423c, 1.15));
     this.key.castShadow = true;
     this.key.shadow.mapSize.setScalar(plain ? 1024 : 2048);
-    this.key.shadow.radius = 5;
+    this.key.shadow.radius = 2;
     this.key.shadow.bias = -0.001;
     const fill = new DirectionalLight(0xbcd0ff, 0.55);
     fill.position.set(-3, 2, 2);
@@ -106,6 +107,7 @@ export class Stage {
   }
 
   private placeGround(box: Box3): void {
+    this.root = null;
     this.ground.clear();
     const middle = box.getCenter(new Vector3());
     const reach = 8 * this.size;
@@ -148,11 +150,14 @@ export class Stage {
     this.key.shadow.normalBias = (3 * 2 * half) / this.key.shadow.mapSize.x;
   }
 
-  /** The light and the shadow stay with a character that runs away. */
-  follow(middle: Vector3): void {
-    const offset = this.key.position.clone().sub(this.key.target.position);
-    this.key.target.position.copy(middle);
-    this.key.position.copy(middle).add(offset);
+  /** Light and shadow stay with a character that runs away from where it was framed. */
+  follow(root: Vector3): void {
+    const away = this.root === null ? new Vector3() : root.clone().sub(this.root).setY(0);
+    if (this.root === null || away.length() > 0.4 * this.size) {
+      this.root = root.clone();
+      this.key.position.add(away);
+      this.key.target.position.add(away);
+    }
   }
 
   private resize(): void {

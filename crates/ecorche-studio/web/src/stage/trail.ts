@@ -1,6 +1,7 @@
 /** The path of a vertex: through the clip, in every frame that was shown, and through the steps that placed it in this one. */
 
 import { BufferAttribute, BufferGeometry, Group, Line, LineBasicMaterial, Points, PointsMaterial, Vector3 } from "three";
+import type { Skin } from "./skin.ts";
 
 export class Trail {
   readonly group = new Group();
@@ -35,9 +36,9 @@ export class Trail {
     this.places.clear();
   }
 
-  take(at: number, positions: Float32Array, steps: [string, [number, number, number]][]): void {
+  take(at: number, skin: Skin, steps: [string, [number, number, number]][]): void {
     if (this.vertex === null) return;
-    const place = new Vector3().fromArray(positions, 3 * this.vertex);
+    const place = skin.at(this.vertex);
     this.places.set(Math.round(10 * at), place);
     const path = [...this.places].sort((a, b) => a[0] - b[0]).flatMap(([, p]) => p.toArray());
     this.put(this.line, path);

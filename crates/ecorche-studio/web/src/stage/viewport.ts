@@ -1,12 +1,13 @@
 /** What the model says, put on the stage; what the pointer does there, told to the model. */
 
-import { Box3, Matrix4, Plane, Quaternion, Raycaster, Vector2, Vector3 } from "three";
-import type { Attachment, Character, Frame, Inside } from "../messages.ts";
+import { Box3, Plane, Quaternion, Raycaster, RepeatWrapping, SRGBColorSpace, type Texture, TextureLoader, Vector2, Vector3 } from "three";
+import type { Attachment, Character, Frame, Inside, Vector } from "../messages.ts";
 import type { Model, Rotation } from "../model.ts";
+import { Flesh } from "./flesh.ts";
 import { Gizmo } from "./gizmo.ts";
 import { Interior } from "./interior.ts";
 import { Skeleton } from "./skeleton.ts";
-import { Skin } from "./skin.ts";
+import { Skin, type Pictures } from "./skin.ts";
 import { Stage, type Pane } from "./stage.ts";
 import { Trail } from "./trail.ts";
 import { sampleEdit, type ChosenSample } from "../panel/samples.ts";
@@ -22,9 +23,11 @@ export class Viewport {
   skins: [Skin, Skin] | null = null;
   skeleton: Skeleton | null = null;
   interior: Interior | null = null;
+  readonly flesh = new Flesh();
   /** Where the wipe is, from 0 to 1. */
   wipe = 0.5;
   grip: Grip = "pose";
+  private strand = 0;
   /** Asked for the next click on a joint instead of selecting it. */
   wantJoint: ((joint: number) => void) | null = null;
   /** Asked for the next click on the skin. */
@@ -43,7 +46,7 @@ export class Viewport {
   ) {
     this.stage = new Stage(element);
     this.gizmo = new Gizmo(this.stage);
-    this.stage.scene.add(this.trail.group);
+    this.stage.scene.add(this.trail.group, this.flesh.group);
     this.stage.panes = () => this.panes();
     model.on("character", (character) => {
       this.begin(character);
@@ -53,9 +56,12 @@ export class Viewport {
     });
     model.on("inside", (inside) => {
       this.inside = inside;
-      this.interior?.take(inside, model.display.paint, model.selection);
+      this.interior?.take(inside);
       this.placeGizmo();
       this.stage.invalidate();
+    });
+    model.on("owners", (owners) => {
+      this.flesh.begin(owners);
     });
     model.on("display", () => {
       this.restyle();
@@ -81,7 +87,17 @@ export class Viewport {
     });
     this.skeleton?.group.removeFromParent();
     this.interior?.group.removeFromParent();
-    this.skins = [new Skin(character, false), new Skin(character, true)];
+    const pictures = new Map<number, Texture>();
+    for (const { picture } of character.groups) {
+      if (picture === null || pictures.has(picture)) continue;
+      const texture = new TextureLoader().load(`picture/${picture}`, () => { this.stage.invalidate(); });
+      texture.colorSpace = SRGBColorSpace;
+      texture.wrapS = texture.wrapT = RepeatWrapping;
+      texture.anisotropy = 4;
+      pictures.set(picture, texture);
+    }
+    const pictureOf: Pictures = ({ picture }) => (picture === null ? null : (pictures.get(picture) ?? null));
+    this.skins = [new Skin(character, false, pictureOf), new Skin(character, true, pictureOf)];
     this.skeleton = new Skeleton(character);
     this.interior = new Interior(character);
     this.stage.scene.add(this.skins[0].mesh, this.skins[1].mesh, this.skeleton.group, this.interior.group);
@@ -91,11 +107,13 @@ export class Viewport {
   private take(frame: Frame): void {
     const started = performance.now();
     if (this.skins === null || this.skeleton === null || this.model.character === null) return;
-    frame.skins.forEach(({ positions, normals }, k) => this.skins?.[k]?.take(positions, normals));
+    const { display, selection } = this.model;
+    frame.skins.forEach(({ places, normals }, k) => this.skins?.[k]?.take(places, normals));
     this.skins[0].paint(frame.quantity, frame.values);
+    if (display.flesh) this.flesh.take(frame, display.paint, selection);
     this.skeleton.take(frame.joints);
-    const [skin] = frame.skins;
-    if (skin) this.trail.take(frame.at, skin.positions, frame.path);
+    this.stage.follow(this.skeleton.root());
+    this.trail.take(frame.at, this.skins[0], frame.path);
     if (!this.framed) {
       this.framed = true;
       const box = this.skins[0].box();
@@ -134,12 +152,14 @@ export class Viewport {
     }
     this.skins?.forEach((skin) => {
       skin.look(display.opacity, display.wireframe, plane);
+      skin.dress(display.pictures);
     });
     if (this.skeleton) {
       this.skeleton.group.visible = display.skeleton || selection.kind === "joint" || this.wantJoint !== null;
       this.skeleton.colour(selection.kind === "joint" ? selection.joint : null, new Set(pose.keys()));
     }
-    this.interior?.repaint(display.paint, selection);
+    this.flesh.group.visible = display.flesh;
+    this.flesh.repaint(display.paint, selection);
     this.placeGizmo();
     this.stage.invalidate();
   }
@@ -149,9 +169,10 @@ export class Viewport {
     this.restyle();
   }
 
-  /** Chooses what the handles hold. */
-  hold(grip: Grip): void {
+  /** Chooses what the handles hold; of an end that is a fan, which point. */
+  hold(grip: Grip, strand = 0): void {
     this.grip = grip;
+    this.strand = strand;
     this.placeGizmo();
     this.stage.invalidate();
   }
@@ -192,8 +213,7 @@ export class Viewport {
   private heldPoint(): Attachment | null {
     const muscle = this.model.muscle();
     if (muscle !== null && (this.grip === "origin" || this.grip === "insertion")) {
-      const end = muscle[this.grip];
-      return Array.isArray(end) ? null : end;
+      return [muscle[this.grip]].flat()[this.strand] ?? null;
     }
     const fat = this.model.fat();
     return fat !== null && this.grip === "fat" ? { bone: fat.bone, at: fat.at } : null;
@@ -258,7 +278,7 @@ export class Viewport {
     });
   }
 
-  /** Handles on a point of a bone. A joint's own scale does not count in an anatomy. */
+  /** Handles on a point of a bone. */
   private attachPoint(point: Attachment): void {
     const { model, gizmo, skeleton } = this;
     const joint = model.character?.joints.findIndex((j) => j.name === point.bone) ?? -1;
@@ -266,33 +286,28 @@ export class Viewport {
       gizmo.detach();
       return;
     }
-    const world = unscaled(skeleton.matrix(joint));
-    const back = world.clone().invert();
+    const world = skeleton.frame(joint);
     let drag: number | null = null;
     gizmo.attach("translate", "xyz", {
       started: () => {
         drag = model.newDrag();
       },
       moved: (place) => {
-        const at = place.applyMatrix4(back).toArray();
-        this.movePoint(at, drag);
+        this.movePoint(skeleton.within(joint, place), drag);
       },
       ended: () => undefined,
     });
     gizmo.put(new Vector3(...point.at).applyMatrix4(world), new Quaternion());
   }
 
-  private movePoint(at: [number, number, number], drag: number | null): void {
+  private movePoint(at: Vector, drag: number | null): void {
     const { model, grip } = this;
-    const rounded = at.map((x) => Number(x.toFixed(5)));
-    const muscle = model.muscle();
     const fat = model.fat();
-    if (muscle !== null) {
-      const target = { entry: ["muscle", muscle.name, muscle.side] as ["muscle", string, typeof muscle.side] };
-      model.edit([{ set: { target, field: `${grip}.at`, value: rounded } }], drag);
+    if (grip === "origin" || grip === "insertion") {
+      const end = this.heldPoint();
+      if (end !== null) model.attach(grip, this.strand, { bone: end.bone, at }, drag);
     } else if (fat !== null) {
-      const target = { entry: ["fat", fat.name, fat.side] as ["fat", string, typeof fat.side] };
-      model.edit([{ set: { target, field: "at", value: rounded } }], drag);
+      model.edit([{ set: { target: { entry: ["fat", fat.name, fat.side] }, field: "at", value: at } }], drag);
     }
   }
 
@@ -321,8 +336,8 @@ export class Viewport {
     const ray = new Raycaster();
     ray.setFromCamera(new Vector2((2 * (x - left)) / paneWidth - 1, 1 - (2 * y) / height), stage.camera);
     const [skin] = this.skins ? ray.intersectObject(this.skins[pane].mesh) : [];
-    if (this.wantPoint !== null && skin?.normal) {
-      this.wantPoint(skin.point, skin.normal);
+    if (this.wantPoint !== null && skin?.face) {
+      this.wantPoint(skin.point, skin.face.normal);
       return;
     }
     if (follow) {
@@ -342,7 +357,7 @@ export class Viewport {
         return;
       }
     }
-    const hit = this.interior?.pick(ray) ?? null;
+    const hit = this.flesh.pick(ray);
     if (hit !== null) {
       model.select({ kind: hit.kind, name: hit.name, side: hit.side });
       return;
@@ -379,11 +394,16 @@ export class Viewport {
   /** Fills the view with what is selected, or with everything. */
   frameSelection(): void {
     const { selection, character } = this.model;
+    const box = new Box3();
+    if (selection.kind === "muscle" || selection.kind === "fat") {
+      const place = this.flesh.place(selection.kind, selection.name, selection.side);
+      if (place !== null) this.stage.lookAt(box.expandByPoint(place).expandByScalar(0.09 * (character?.size ?? 1)));
+      return;
+    }
     if (this.skeleton === null || character === null || selection.kind !== "joint") {
       this.frameAll();
       return;
     }
-    const box = new Box3();
     const around = [selection.joint];
     character.joints.forEach((joint, k) => {
       if (joint.parent === selection.joint) around.push(k);
@@ -397,10 +417,4 @@ export class Viewport {
 
 function selectedJoint({ selection }: Model): number | null {
   return selection.kind === "joint" ? selection.joint : null;
-}
-
-function unscaled(matrix: Matrix4): Matrix4 {
-  const [place, turn] = [new Vector3(), new Quaternion()];
-  matrix.decompose(place, turn, new Vector3());
-  return new Matrix4().compose(place, turn, new Vector3(1, 1, 1));
 }
