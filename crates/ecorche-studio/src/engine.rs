@@ -406,12 +406,12 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
                 .and_then(|([mesh, vertex], surface)| surface.vertex_of(&studio.character, mesh, vertex));
             self.workspace.trace(traced);
             let started = Instant::now();
-            let frame = if playing {
-                running.body.deform_next(&pose, reel.time(at), &mut running.state, &mut self.workspace)
-            } else {
+            if !playing {
+                // The first frame of the clip it is in: settled, and as the clip's keys have it.
                 running.state.reset();
-                running.body.deform(&pose, reel.time(at), &mut self.workspace)
-            };
+            }
+            let frame =
+                running.body.deform_next(&pose, reel.time(at), &mut running.state, &mut self.workspace);
             let milliseconds = started.elapsed().as_secs_f64() * 1e3;
             if let Some(name) = view.quantity.as_deref().filter(|_| k == 0) {
                 match self.inspect(name, &frame, &pose) {

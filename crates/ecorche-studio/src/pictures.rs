@@ -140,8 +140,8 @@ impl Pictures {
                 let bytes = places.iter().find_map(|place| beside(folder, place))?;
                 self.add(bytes)
             });
-            // Where there is a picture it is the whole colour.
-            let colour = colour.filter(|_| picture.is_none());
+            // Where there should be a picture, found or not, the colour is often black.
+            let colour = colour.filter(|_| diffuse.texture.is_none());
             self.of_material.entry(material.element.name.to_string()).or_insert(Dress { colour, picture });
         }
         Some(())

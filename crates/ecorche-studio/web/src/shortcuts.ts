@@ -3,6 +3,7 @@
 import type { Model } from "./model.ts";
 import { newMuscle } from "./panel/create.ts";
 import { bake, help, save } from "./panel/dialogs.ts";
+import { surfaceChange } from "./panel/look.ts";
 import { sampleEdit } from "./panel/samples.ts";
 import { step, togglePlay } from "./panel/timeline.ts";
 import { LOOKS } from "./panel/toolbar.ts";
@@ -100,7 +101,7 @@ function plain(event: KeyboardEvent, model: Model, viewport: Viewport): boolean 
     case "m": model.show({ flesh: !display.flesh, ...(!display.flesh && display.opacity > 0.6 ? { opacity: 0.35 } : {}) }); break;
     case "t": model.show({ opacity: display.opacity > 0.9 ? 0.35 : 1 }); break;
     case "h": model.show({ samples: !display.samples }); break;
-    case "i": model.show({ surface: display.surface ? null : { whole: true, level: 0.5 } }); break;
+    case "i": model.show(surfaceChange(model, display.surface === null)); break;
     case "p":
       model.show({ slice: display.slice ? null : { axis: "z", at: middle?.z ?? 0, whole: true } });
       viewport.hold(display.slice ? "slice" : "pose");

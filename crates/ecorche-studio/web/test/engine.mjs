@@ -41,6 +41,12 @@ export class Engine {
     return Number(/VmRSS:\s+(\d+)/.exec(status)[1]) / 1024;
   }
 
+  /** Seconds it worked, all threads together. */
+  processor() {
+    const fields = readFileSync(`/proc/${this.process.pid}/stat`, "utf8").split(") ")[1].split(" ");
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  }
+
   async kill() {
     this.process.kill("SIGKILL");
     await this.gone;

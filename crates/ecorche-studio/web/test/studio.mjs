@@ -8,12 +8,14 @@
  */
 
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
+import { deflateSync } from "node:zlib";
 import { Engine, openBrowser, Tab } from "./engine.mjs";
 
 const { values: options } = parseArgs({
@@ -110,6 +112,68 @@ async function dragFrom(tab, [px, py, angle], middle) {
     await tab.page.waitForTimeout(30);
   }
   await tab.page.mouse.up();
+}
+
+/** Where the handles are on the screen. */
+function gizmoOnScreen(tab) {
+  return tab.run(() => {
+    const { gizmo, stage } = globalThis.ecorche.viewport;
+    const seen = gizmo.proxy.position.clone().project(stage.camera);
+    const bounds = stage.element.getBoundingClientRect();
+    return { x: bounds.left + 0.5 * (seen.x + 1) * bounds.width, y: bounds.top + 0.5 * (1 - seen.y) * bounds.height };
+  });
+}
+
+/** A glTF file of a square on one joint, with a picture of four colours. */
+function texturedQuad() {
+  const crc = (bytes) => {
+    let sum = ~0;
+    for (const byte of bytes) {
+      sum ^= byte;
+      for (let k = 0; k < 8; k++) sum = (sum >>> 1) ^ (sum & 1 ? 0xedb88320 : 0);
+    }
+    return ~sum >>> 0;
+  };
+  const chunk = (type, data) => {
+    const body = Buffer.concat([Buffer.from(type), data]);
+    const [length, check] = [Buffer.alloc(4), Buffer.alloc(4)];
+    length.writeUInt32BE(data.length);
+    check.writeUInt32BE(crc(body));
+    return Buffer.concat([length, body, check]);
+  };
+  const rows = Buffer.from([0, 220, 40, 40, 40, 200, 60, 0, 50, 80, 220, 240, 220, 40]);
+  const png = Buffer.concat([
+    Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+    chunk("IHDR", Buffer.from([0, 0, 0, 2, 0, 0, 0, 2, 8, 2, 0, 0, 0])),
+    chunk("IDAT", deflateSync(rows)),
+    chunk("IEND", Buffer.alloc(0)),
+  ]);
+  const floats = (list) => Buffer.from(new Float32Array(list).buffer);
+  const parts = [
+    [floats([-0.5, 0, 0, 0.5, 0, 0, 0.5, 1, 0, -0.5, 1, 0]), { type: "VEC3", componentType: 5126, count: 4, min: [-0.5, 0, 0], max: [0.5, 1, 0] }],
+    [floats([0, 1, 1, 1, 1, 0, 0, 0]), { type: "VEC2", componentType: 5126, count: 4 }],
+    [Buffer.alloc(16), { type: "VEC4", componentType: 5121, count: 4 }],
+    [floats([1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]), { type: "VEC4", componentType: 5126, count: 4 }],
+    [Buffer.from(new Uint32Array([0, 1, 2, 0, 2, 3]).buffer), { type: "SCALAR", componentType: 5125, count: 6 }],
+  ];
+  const bytes = Buffer.concat(parts.map(([part]) => part));
+  const data = (type, content) => `data:${type};base64,${content.toString("base64")}`;
+  let at = 0;
+  const bufferViews = parts.map(([part]) => ({ buffer: 0, byteOffset: (at += part.length) - part.length, byteLength: part.length }));
+  return JSON.stringify({
+    asset: { version: "2.0" },
+    scene: 0,
+    scenes: [{ nodes: [0, 1] }],
+    nodes: [{ name: "root" }, { name: "quad", mesh: 0, skin: 0 }],
+    skins: [{ joints: [0] }],
+    meshes: [{ primitives: [{ attributes: { POSITION: 0, TEXCOORD_0: 1, JOINTS_0: 2, WEIGHTS_0: 3 }, indices: 4, material: 0 }] }],
+    materials: [{ name: "cloth", pbrMetallicRoughness: { baseColorTexture: { index: 0 } } }],
+    textures: [{ source: 0 }],
+    images: [{ uri: data("image/png", png) }],
+    accessors: parts.map(([, accessor], bufferView) => ({ bufferView, ...accessor })),
+    bufferViews,
+    buffers: [{ byteLength: bytes.length, uri: data("application/octet-stream", bytes) }],
+  });
 }
 
 /** Where a joint is on the screen. */
@@ -268,12 +332,7 @@ const steps = {
       await undone("the damping");
       await tab.page.click(".move-insertion");
       await tab.page.waitForTimeout(300);
-      const { x, y } = await tab.run(() => {
-        const { gizmo, stage } = globalThis.ecorche.viewport;
-        const seen = gizmo.proxy.position.clone().project(stage.camera);
-        const bounds = stage.element.getBoundingClientRect();
-        return { x: bounds.left + 0.5 * (seen.x + 1) * bounds.width, y: bounds.top + 0.5 * (1 - seen.y) * bounds.height };
-      });
+      const { x, y } = await gizmoOnScreen(tab);
       const grip = await findHandle(tab, x, y);
       await dragFrom(tab, grip, [x, y]);
       await changed("moving an attachment");
@@ -296,6 +355,207 @@ const steps = {
       await dragSlider(tab, "Key here", 0.9);
       await tab.page.waitForFunction(() => globalThis.ecorche.model.document.keys.length === 1);
       await undone("a key");
+    });
+  },
+
+  async "ends, profiles, fat, copies"(browser) {
+    await visit(browser, [ARM], async ({ tab }) => {
+      await tab.stand("muscles", 20);
+      const [before, text] = [await tab.positions(), await tab.run(() => globalThis.ecorche.model.document.text)];
+      /** Does something that is one step, sees the skin change if it shall, and takes it back. */
+      const step = async (what, work, seen = true) => {
+        await work();
+        await tab.page.waitForFunction(() => globalThis.ecorche.model.document.undo === 1, null, { timeout: 20_000 });
+        await tab.settled("muscles");
+        assert.equal(!same(before, await tab.positions()), seen, `${what}: whether the skin changes`);
+        await tab.page.click("#undo");
+        await tab.page.waitForFunction(() => globalThis.ecorche.model.document.undo === 0);
+        await tab.settled("muscles");
+        assert.ok(same(before, await tab.positions()), `undo of ${what} brings the same bits back`);
+        assert.equal(await tab.run(() => globalThis.ecorche.model.document.text), text, what);
+      };
+      const choose = () => tab.page.click(".entry:has-text('biceps')");
+      const row = (label) => tab.page.locator(".row", { has: tab.page.locator(".label", { hasText: new RegExp(`^${label}$`) }) });
+      await choose();
+      await step("another bone", () => row("Insertion").locator("select").selectOption("leftHand"));
+      await step("an end on the bone", () => tab.page.locator("button:has-text('To bone')").first().click());
+      await step("an end on the skin", async () => {
+        await tab.page.locator("button:has-text('To skin')").first().click();
+        const { x, y } = await jointOnScreen(tab, "leftLowerArm");
+        await tab.page.mouse.click(x, y);
+      });
+      await step("a tense profile", () => row("Tense profile").locator("select").first().selectOption("2"));
+      await step("a slack profile", () => row("Slack profile").locator("select").last().selectOption("7"));
+      await step("eccentricity", () => dragSlider(tab, "Eccentricity", 0.9));
+      await step("what it passes through", () => tab.page.locator(".check:has-text('Out of bones') input").click(), false);
+      await step("a copy", () => tab.page.keyboard.press("Control+d"));
+      await choose();
+      await step("a key of its activation", () => dragSlider(tab, "Key here", 0.1));
+      // Fat on a joint.
+      await tab.page.click(".entry:has-text('leftUpperArm')");
+      await tab.page.locator("h2:has-text('Fat') button").click();
+      const arm = await jointOnScreen(tab, "leftLowerArm");
+      await tab.page.mouse.click(arm.x, arm.y - 80);
+      await tab.page.waitForFunction(() => globalThis.ecorche.model.document.fat.length === 1);
+      await tab.settled("muscles");
+      const thin = await tab.positions();
+      assert.ok(!same(before, thin), "fat changes the skin");
+      await dragSlider(tab, "Across", 0.4);
+      await tab.page.waitForFunction(() => globalThis.ecorche.model.document.undo === 2);
+      await tab.settled("muscles");
+      assert.ok(!same(thin, await tab.positions()), "more fat changes it more");
+      await tab.screenshot("24-fat");
+      for (const steps of [1, 0]) {
+        await tab.page.keyboard.press("Control+z");
+        await tab.page.waitForFunction((n) => globalThis.ecorche.model.document.undo === n, steps);
+      }
+      await tab.settled("muscles");
+      assert.ok(same(before, await tab.positions()));
+    });
+  },
+
+  async "mirror images"(browser) {
+    await visit(browser, [SMALL], async ({ tab }) => {
+      await tab.stand("muscles", 7);
+      await tab.page.click(".entry:has-text('brachialis')");
+      const count = () => tab.page.locator(".entry:has-text('brachialis')").count();
+      assert.equal(await count(), 2);
+      const before = await tab.positions();
+      await tab.page.click("button:has-text('Unlink mirror')");
+      await tab.page.waitForFunction(() => globalThis.ecorche.model.document.undo === 1);
+      await tab.settled("muscles");
+      const alone = [await count(), await tab.positions()];
+      await tab.page.keyboard.press("Control+z");
+      await tab.page.waitForFunction(() => globalThis.ecorche.model.document.undo === 0);
+      await tab.settled("muscles");
+      assert.equal(await count(), 2);
+      assert.ok(same(before, await tab.positions()), "undo brings the same bits back");
+      assert.ok(alone[0] === 1 ? !same(before, alone[1]) : same(before, alone[1]), "the other side goes, or stays as a muscle of its own");
+    });
+  },
+
+  async "fields looked at closely"(browser) {
+    await visit(browser, [ARM], async ({ tab }) => {
+      await tab.stand("implicit", 20);
+      await tab.page.click(".entry:has-text('leftLowerArm')");
+      // The surface of one bone is smaller than the whole.
+      await tab.page.keyboard.press("i");
+      const triangles = (whole) => tab.page.waitForFunction(
+        (w) => globalThis.ecorche.model.display.surface.whole === w && globalThis.ecorche.viewport.interior.last?.surface?.triangles,
+        whole,
+      ).then((handle) => handle.jsonValue());
+      const whole = await triangles(true);
+      await tab.page.click("button[data-value=bone]");
+      await tab.settled("implicit");
+      await tab.page.waitForFunction((n) => globalThis.ecorche.viewport.interior.last?.surface?.triangles !== n, whole);
+      await tab.screenshot("25-surface-of-a-bone");
+      await tab.page.keyboard.press("i");
+      // The plane follows its arrow.
+      await tab.page.keyboard.press("p");
+      await tab.settled("implicit");
+      await tab.page.waitForFunction(() => globalThis.ecorche.viewport.interior.last?.slice);
+      const at = () => tab.run(() => globalThis.ecorche.model.display.slice.at);
+      const place = await at();
+      const { x, y } = await gizmoOnScreen(tab);
+      await dragFrom(tab, await findHandle(tab, x, y), [x, y]);
+      await tab.settled("implicit");
+      assert.ok((await at()) !== place, "the plane is dragged");
+      await tab.screenshot("26-slice-dragged");
+      await tab.page.keyboard.press("p");
+      // Every number of a vertex, each with its legend.
+      for (const [name] of await tab.run(() => globalThis.ecorche.model.character.quantities)) {
+        const quantity = name === "weight:JOINT" ? "weight:leftLowerArm" : name;
+        await tab.page.selectOption("#quantity", quantity);
+        await tab.page.waitForFunction((q) => globalThis.ecorche.model.frame.quantity?.name === q, quantity, { timeout: 20_000 });
+        assert.ok(await tab.page.isVisible("#legend"), quantity);
+      }
+      await tab.page.selectOption("#quantity", "");
+      // A vertex is followed through the clip and through the steps of a frame.
+      await tab.page.keyboard.press("Escape");
+      const arm = await jointOnScreen(tab, "leftLowerArm");
+      await tab.page.keyboard.down("Alt");
+      await tab.page.mouse.click(arm.x, arm.y);
+      await tab.page.keyboard.up("Alt");
+      for (const frame of [5, 10, 15, 20]) await tab.stand("implicit", frame);
+      assert.ok((await tab.run(() => globalThis.ecorche.viewport.trail.length())) > 0.001, "its path has a length");
+      assert.ok((await tab.page.locator("#steps > div").count()) >= 2, "its steps are told");
+      await tab.screenshot("27-path");
+      await tab.page.keyboard.press("Escape");
+      // A point of the field is added on the skin, and moved.
+      const before = await tab.positions();
+      await tab.page.click(".entry:has-text('leftLowerArm')");
+      await tab.page.keyboard.press("h");
+      await tab.page.click("button:has-text('Add on skin')");
+      await tab.page.mouse.click(arm.x, arm.y);
+      await tab.page.waitForFunction(() => globalThis.ecorche.model.document.undo === 1);
+      await tab.settled("implicit");
+      assert.ok(!same(before, await tab.positions()), "the field with the point is another");
+      await tab.run(() => {
+        const { model, viewport } = globalThis.ecorche;
+        const joint = model.selection.joint;
+        const [x, y, z, u, v, w] = model.document.skin.joint.leftLowerArm.samples.add[0];
+        const world = viewport.skeleton.frame(joint);
+        const vector = viewport.skeleton.place(joint);
+        viewport.chooseSample({ joint, place: vector.clone().set(x, y, z).applyMatrix4(world), normal: vector.clone().set(u, v, w).transformDirection(world) });
+      });
+      await tab.page.waitForTimeout(300);
+      const point = await gizmoOnScreen(tab);
+      await dragFrom(tab, await findHandle(tab, point.x, point.y), [point.x, point.y]);
+      await tab.page.waitForFunction(() => globalThis.ecorche.model.document.undo === 2);
+      const samples = await tab.run(() => globalThis.ecorche.model.document.skin.joint.leftLowerArm.samples);
+      assert.deepEqual([samples.add.length, samples.remove.length], [1, 0], "the added point moved");
+      await tab.screenshot("28-sample-moved");
+    });
+  },
+
+  async "a file with a picture"(browser) {
+    const folder = mkdtempSync(path.join(tmpdir(), "studio-"));
+    const file = path.join(folder, "quad.gltf");
+    writeFileSync(file, texturedQuad());
+    await visit(browser, [file], async ({ tab }) => {
+      await tab.stand("dqs", 0);
+      await tab.page.waitForTimeout(800);
+      await tab.screenshot("29-picture");
+      const seen = [];
+      for (let k = 0; k < 4; k++) {
+        await tab.page.keyboard.press("g");
+        await tab.page.waitForTimeout(300);
+        seen.push(await tab.picture());
+      }
+      assert.ok(!seen[0].equals(seen[1]), "the picture is seen");
+      assert.ok(seen[0].equals(seen[2]) && seen[1].equals(seen[3]), "and goes and comes");
+    });
+    rmSync(folder, { recursive: true, force: true });
+  },
+
+  async "nothing to do costs nothing"(browser) {
+    await visit(browser, [SMALL], async ({ tab, engine }) => {
+      await tab.stand("muscles", 3);
+      await tab.page.waitForTimeout(1000);
+      const before = engine.processor();
+      await tab.page.waitForTimeout(3000);
+      const share = (engine.processor() - before) / 3;
+      console.log(`   paused, the engine takes ${(100 * share).toFixed(1)} % of a core`);
+      assert.ok(share < 0.02, `${share} of a core`);
+    });
+  },
+
+  async "a narrow window"(browser) {
+    await visit(browser, [SMALL], async ({ tab }) => {
+      await tab.page.setViewportSize({ width: 1000, height: 700 });
+      for (const compare of ["single", "wipe"]) {
+        await tab.run((mode) => globalThis.ecorche.model.show({ compare: mode }), compare);
+        const cut = await tab.run(() =>
+          [...document.querySelectorAll(".toolbar > *, .toolbar .methods > *, .timeline > *")]
+            .filter((e) => !e.matches("[popover]"))
+            .filter((e) => e.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5 || (e.matches("button") && e.scrollWidth > e.clientWidth + 1))
+            .map((e) => e.textContent),
+        );
+        assert.deepEqual(cut, [], "everything fits");
+      }
+      await tab.page.click("#file-more");
+      assert.ok(await tab.page.isVisible(".menu .entry:has-text('Save as')"));
+      await tab.screenshot("30-narrow");
     });
   },
 
@@ -519,7 +779,7 @@ const steps = {
         for (let k = 0; k < 80; k++) {
           // The last drawing is done, by the processor too.
           globalThis.ecorche.viewport.stage.renderer.getContext().readPixels(0, 0, 1, 1, 6408, 5121, new Uint8Array(4));
-          await new Promise((resolve) => setTimeout(resolve, 60));
+          await new Promise((resolve) => globalThis.setTimeout(resolve, 60));
           globalThis.uploading = 0;
           const asked = performance.now();
           const shown = new Promise((resolve) => (globalThis.shown = resolve));
@@ -545,7 +805,7 @@ const steps = {
           [strands, states, pads, joints, ...skins.flatMap(({ places, normals }) => [places.exact ?? places.rounded, normals])].reduce((sum, { byteLength }) => sum + byteLength, 0);
         const exact = size(model.frame);
         model.move({ playing: true });
-        await new Promise((resolve) => setTimeout(resolve, 1000));
+        await new Promise((resolve) => globalThis.setTimeout(resolve, 1000));
         return [exact, size(model.frame)];
       });
       await tab.page.waitForFunction(() => globalThis.costs.length > 80, null, { timeout: 90_000 });
@@ -571,6 +831,7 @@ const steps = {
   async "memory stays flat while playing"(browser) {
     await visit(browser, [SMALL], async ({ tab, engine }) => {
       // Everything is bound before it is measured; skin over muscles, with the muscles seen.
+      await tab.page.setViewportSize({ width: 800, height: 400 });
       await tab.stand("muscles", 0);
       await tab.page.keyboard.press("m");
       await tab.run(() => globalThis.ecorche.model.move({ playing: true }));

@@ -62,20 +62,25 @@ export function newMuscle(model: Model, viewport: Viewport): void {
   viewport.refresh();
 }
 
-/** Puts a fat pad on the selected joint. */
+/** Asks for a place on the skin and puts a fat pad under it, on the selected joint or the nearest. */
 export function newFat(model: Model, viewport: Viewport): void {
-  const { character, document: doc, selection } = model;
+  const { character, document: doc } = model;
   if (!character || !doc) return;
-  if (selection.kind !== "joint") {
-    model.emit("notice", { level: "hint", text: "Choose the joint it hangs on first." });
-    return;
-  }
-  const bone = character.joints[selection.joint]?.name ?? "";
-  const name = free(doc.fat.map((f) => f.name), `${bone} fat`);
-  const side = sideOf(bone);
   const radius = Number((0.025 * character.size).toFixed(4));
-  model.edit([{ addfat: { name, side, bone, at: [0, 0, 0], radii: [radius, radius, radius] } }]);
-  model.show({ flesh: true, opacity: Math.min(model.display.opacity, 0.5) });
-  model.select({ kind: "fat", name, side });
-  viewport.hold("fat");
+  viewport.wantPoint = (place, normal) => {
+    viewport.wantPoint = null;
+    const { skeleton } = viewport;
+    if (!skeleton) return;
+    const joint = model.selection.kind === "joint" ? model.selection.joint : skeleton.nearest(place);
+    const bone = character.joints[joint]?.name ?? "";
+    const name = free(doc.fat.map((f) => f.name), `${bone} fat`);
+    const side = sideOf(bone);
+    // Some of it out of the skin, which then lies over it.
+    const at = skeleton.within(joint, place.clone().addScaledVector(normal, -0.5 * radius));
+    model.edit([{ addfat: { name, side, bone, at, radii: [radius, radius, radius] } }]);
+    model.show({ flesh: true, opacity: Math.min(model.display.opacity, 0.5) });
+    model.select({ kind: "fat", name, side });
+    viewport.hold("fat");
+  };
+  model.emit("notice", { level: "hint", text: "Click the skin where the fat shall be." });
 }

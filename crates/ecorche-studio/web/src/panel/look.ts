@@ -12,6 +12,11 @@ const AXES: [Axis, string, string][] = [
   ["z", "Z", "Upright, front to back"],
 ];
 
+/** Shows the iso-surface, seen through the skin it lies in, or takes it away. */
+export function surfaceChange({ display }: Model, on: boolean): Partial<Display> {
+  return on ? { surface: { whole: true, level: 0.5 }, opacity: Math.min(display.opacity, 0.35) } : { surface: null };
+}
+
 export function lookSection(model: Model, viewport: Viewport): HTMLElement {
   const { display, character } = model;
   if (!character) return h("div");
@@ -21,7 +26,7 @@ export function lookSection(model: Model, viewport: Viewport): HTMLElement {
   const bone = model.selectedJointName();
   const scope = (whole: boolean, choose: (whole: boolean) => void): HTMLElement =>
     segments<"all" | "bone">(
-      [["all", "Whole body", "The composed field"], ["bone", bone ?? "Selected bone", "The field of the selected joint's bone"]],
+      [["all", "Whole", "The composed field of the whole body"], ["bone", bone ?? "Selected bone", "The field of the selected joint's bone"]],
       whole || bone === null ? "all" : "bone",
       (value) => {
         if (value === "bone" && bone === null) model.emit("notice", { level: "hint", text: "Choose a joint first." });
@@ -59,7 +64,7 @@ export function lookSection(model: Model, viewport: Viewport): HTMLElement {
         show({ slice: on ? { axis: "z", at: middle?.z ?? 0, whole: true } : null });
         viewport.hold(on ? "slice" : "pose");
       }),
-      check("Iso-surface", surface !== null, "The surface on which the field has one value (I)", (on) => { show({ surface: on ? { whole: true, level: 0.5 } : null }); }),
+      check("Iso-surface", surface !== null, "The surface on which the field has one value (I)", (on) => { show(surfaceChange(model, on)); }),
     ),
     display.flesh &&
       row("Painted by", "What the colour of a muscle means", segments<Paint>(

@@ -44,7 +44,7 @@ export function outliner(model: Model, viewport: Viewport): HTMLElement {
     );
     const groups: [string, Entry[], string, HTMLElement | null][] = [
       ["Muscles", flesh("muscle"), "None yet. Pick two bones to make one.", button("+", "New muscle between two bones (N)", () => { newMuscle(model, viewport); }, "icon small")],
-      ["Fat", flesh("fat"), "None yet.", button("+", "New fat pad on the selected joint", () => { newFat(model, viewport); }, "icon small")],
+      ["Fat", flesh("fat"), "None yet. Pick a place on the skin.", button("+", "New fat pad under a place of the skin", () => { newFat(model, viewport); }, "icon small")],
       ["Joints", joints, "This character has no skin.", null],
     ];
     list.replaceChildren(

@@ -11,6 +11,8 @@ export function toasts(model: Model): HTMLElement {
   const say = ({ level, text }: Notice): void => {
     if ([...list.children].some((toast) => toast.textContent === text)) return;
     const toast = h("div", { class: `toast ${level}`, text, title: "Click to dismiss", on: { click: () => { toast.remove(); } } });
+    // A new hint is the next step of what the last one began.
+    if (level === "hint") for (const old of list.querySelectorAll(".hint")) old.remove();
     list.append(toast);
     while (list.children.length > 4) list.firstElementChild?.remove();
     if (level !== "error") setTimeout(() => { toast.remove(); }, LASTS);

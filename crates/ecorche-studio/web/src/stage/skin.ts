@@ -91,10 +91,10 @@ export class Skin {
     this.dressed = own;
     this.mesh.material.forEach((material, k) => {
       const group = this.character.groups[k];
-      const picture = own && !this.second && group ? this.pictures(group) : null;
+      const picture = own && group ? this.pictures(group) : null;
       if ((material.map === null) !== (picture === null)) material.needsUpdate = true;
       material.map = picture;
-      const colour = own && !this.second ? (group?.colour ?? null) : null;
+      const colour = own ? (group?.colour ?? null) : null;
       if (this.wasPainted || picture !== null) material.color.set(0xffffff);
       else if (colour !== null) material.color.setRGB(...colour);
       else material.color.copy(this.second ? PARTNER : CLAY);

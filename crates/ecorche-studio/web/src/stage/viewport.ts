@@ -17,6 +17,9 @@ const AXES = { x: new Vector3(1, 0, 0), y: new Vector3(0, 1, 0), z: new Vector3(
 /** What the handles hold. */
 export type Grip = "pose" | "origin" | "insertion" | "slice" | "fat" | "sample";
 
+type JointTaker = (joint: number) => void;
+type PointTaker = (place: Vector3, normal: Vector3) => void;
+
 export class Viewport {
   readonly stage: Stage;
   readonly gizmo: Gizmo;
@@ -28,10 +31,7 @@ export class Viewport {
   wipe = 0.5;
   grip: Grip = "pose";
   private strand = 0;
-  /** Asked for the next click on a joint instead of selecting it. */
-  wantJoint: ((joint: number) => void) | null = null;
-  /** Asked for the next click on the skin. */
-  wantPoint: ((place: Vector3, normal: Vector3) => void) | null = null;
+  private asked: { joint: JointTaker | null; point: PointTaker | null } = { joint: null, point: null };
   /** The sample the handles hold. */
   sample: ChosenSample | null = null;
   readonly trail = new Trail();
@@ -79,6 +79,31 @@ export class Viewport {
       this.restyle();
     });
     this.listen(this.stage.renderer.domElement);
+  }
+
+  /** Asked for the next click on a joint instead of selecting it. */
+  get wantJoint(): JointTaker | null {
+    return this.asked.joint;
+  }
+
+  set wantJoint(taker: JointTaker | null) {
+    this.ask({ joint: taker, point: this.asked.point });
+  }
+
+  /** Asked for the next click on the skin. */
+  get wantPoint(): PointTaker | null {
+    return this.asked.point;
+  }
+
+  set wantPoint(taker: PointTaker | null) {
+    this.ask({ joint: this.asked.joint, point: taker });
+  }
+
+  /** While a click is waited for, no handles are in its way. */
+  private ask(asked: typeof this.asked): void {
+    this.asked = asked;
+    this.stage.element.classList.toggle("asking", asked.joint !== null || asked.point !== null);
+    this.restyle();
   }
 
   private begin(character: Character): void {
@@ -181,6 +206,10 @@ export class Viewport {
     const { gizmo, model, skeleton } = this;
     if (gizmo.dragging || skeleton === null) return;
     const { selection, display } = model;
+    if (this.asked.joint !== null || this.asked.point !== null) {
+      gizmo.detach();
+      return;
+    }
     if (this.grip === "slice" && display.slice !== null) {
       const slice = this.inside?.slice;
       const place = slice ? new Vector3(...slice.middle) : this.skins?.[0].middle();
