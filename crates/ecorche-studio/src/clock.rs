@@ -4,6 +4,10 @@ use ecorche::character::{Character, Clip, Pose};
 use ecorche::sampling::DEFAULT_FPS;
 use std::time::Instant;
 
+/// How far joints may be from where they were for a clip to be a cycle, in sizes of the character: runs that were
+/// captured close to 0.01, a step forward is 0.2.
+const SEAM: f32 = 0.02;
+
 /// A clip with its frames.
 #[derive(Clone, Copy, Debug)]
 pub struct Reel<'a> {
@@ -32,6 +36,17 @@ impl<'a> Reel<'a> {
         if let Some(clip) = self.clip {
             clip.sample(self.time(at), pose);
         }
+    }
+
+    /// Whether it ends as it begins, so that what swings may swing on when it repeats.
+    pub fn is_cycle(&self, character: &Character) -> bool {
+        let [first, last] = [0.0, self.last as f64].map(|at| {
+            let mut pose = Pose::rest(character);
+            self.sample(at, &mut pose);
+            pose.world(&character.skeleton)
+        });
+        let near = SEAM * character.size();
+        self.last > 0 && first.iter().zip(&last).all(|(a, b)| a.translation.distance(b.translation) < near)
     }
 
     /// A moment within the clip: `at` itself, or where it is when the clip repeats or ends.
@@ -92,6 +107,18 @@ mod tests {
         assert_eq!(clock.read(second(9)), 65.0);
         clock.set(second(9), None, 10.0);
         assert_eq!(clock.read(second(10)), 75.0);
+    }
+
+    #[test]
+    fn a_run_is_a_cycle_and_a_bend_is_not() {
+        let athlete = ecorche::samples::build("athlete?resolution=2000").unwrap();
+        assert!(Reel::new(&athlete, Some("run")).is_cycle(&athlete));
+        let still = Reel::new(&athlete, None);
+        assert!(!still.is_cycle(&athlete));
+        let mut half = athlete.clone();
+        let run = half.clips.iter_mut().find(|clip| clip.name == "run").unwrap();
+        run.end = 0.5 * (run.start + run.end);
+        assert!(!Reel::new(&half, Some("run")).is_cycle(&half));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use ecorche::deform::{Body, State, Workspace};
 use ecorche::field::operator::{Controller, NAMES as OPERATORS};
 use ecorche::frame::Frame;
 use ecorche::inspect::{Inspector, QUANTITIES, Quantity, QuantityError};
-use ecorche::muscle::Flesh;
+use ecorche::muscle::{Flesh, Musculature};
 use ecorche::output::ColourMap;
 use glam::Quat;
 use serde::Serialize;
@@ -31,6 +31,10 @@ const AHEAD: u64 = 2;
 
 /// Shortest time between two frames while playing: no screen shows more than 120 a second.
 const SHORTEST: Duration = Duration::from_micros(8_000);
+
+/// Most seconds of a clip from one frame to the next while playing. Where frames take longer the clip slows down instead:
+/// muscles take longer the further they move, and start anew from rest after half a second, which takes longest.
+const LONGEST_STEP: f64 = 0.1;
 
 #[derive(Default)]
 struct Mail {
@@ -194,6 +198,10 @@ pub struct Engine<'a, S> {
     /// Of the quantity shown last; what frames share is prepared once.
     inspector: Option<(String, Inspector<'a>)>,
     numbers: [Numbers; 2],
+    /// Where the clock was in the last frame, if time ran: frames, also beyond the clip's end.
+    shown: Option<f64>,
+    /// Whether the clip called that is a cycle.
+    cycle: Option<(Option<String>, bool)>,
     arrived: Option<Instant>,
     frame: u64,
     last_frame: Option<Instant>,
@@ -217,6 +225,8 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             interior: Interior::default(),
             inspector: None,
             numbers: Default::default(),
+            shown: None,
+            cycle: None,
             arrived: None,
             frame: 0,
             last_frame: None,
@@ -319,6 +329,7 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             old.playing != view.playing || old.speed != view.speed || old.clip != view.clip
         });
         if changed || view.at.is_some() {
+            self.shown = None;
             let rate = if view.playing { f64::from(reel.fps) * view.speed } else { 0.0 };
             // After a clip that ended, the clock is past its end.
             let here = reel.within(self.clock.read(now), view.repeat);
@@ -384,8 +395,19 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
         self.last_frame = Some(now);
         self.stale = false;
         let reel = Reel::new(&studio.character, view.clip.as_deref());
-        let at = reel.within(self.clock.read(now), view.repeat);
         let playing = view.playing && view.clip.is_some();
+        let mut onward = self.clock.read(now);
+        let longest = LONGEST_STEP * f64::from(reel.fps);
+        if let Some(last) = self.shown.filter(|last| playing && (last + longest..).contains(&onward)) {
+            onward = last + longest;
+            self.clock.set(now, Some(onward), f64::from(reel.fps) * view.speed);
+        }
+        self.shown = playing.then_some(onward);
+        let at = reel.within(onward, view.repeat);
+        if self.cycle.as_ref().is_none_or(|(clip, _)| *clip != view.clip) {
+            self.cycle = Some((view.clip.clone(), reel.is_cycle(&studio.character)));
+        }
+        let cycle = playing && view.repeat && self.cycle.as_ref().is_some_and(|(_, cycle)| *cycle);
         let mut pose = Pose::rest(&studio.character);
         reel.sample(at, &mut pose);
         for &(joint, rotation) in &view.pose {
@@ -410,8 +432,12 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
                 // The first frame of the clip it is in: settled, and as the clip's keys have it.
                 running.state.reset();
             }
-            let frame =
-                running.body.deform_next(&pose, reel.time(at), &mut running.state, &mut self.workspace);
+            // Muscles swing on over the seam of a cycle; keys want to know where in the clip they are.
+            let keyed =
+                |m: &Musculature| m.definition().keys.iter().any(|k| Some(&k.clip) == view.clip.as_ref());
+            let keyed = running.body.musculature().is_some_and(keyed);
+            let time = reel.time(if cycle && !keyed { onward } else { at });
+            let frame = running.body.deform_next(&pose, time, &mut running.state, &mut self.workspace);
             let milliseconds = started.elapsed().as_secs_f64() * 1e3;
             if let Some(name) = view.quantity.as_deref().filter(|_| k == 0) {
                 match self.inspect(name, &frame, &pose) {

@@ -125,7 +125,7 @@ impl Pictures {
                 [c.x, c.y, c.z].map(|c| c.clamp(0.0, 1.0) as f32)
             });
             let picture = diffuse.texture.as_ref().and_then(|texture| {
-                if texture.content.len() > 0 {
+                if !texture.content.is_empty() {
                     return self.add(texture.content.to_vec());
                 }
                 let relative = texture.relative_filename.replace('\\', "/");

@@ -1,5 +1,6 @@
 /** An engine of its own for a test, and a browser to visit it. */
 
+import { Buffer } from "node:buffer";
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { chromium } from "playwright-core";
@@ -136,13 +137,17 @@ export class Tab {
     return this.page.screenshot({ path: `${this.out}/${name}.png` });
   }
 
-  /** The viewport alone, as bytes of a PNG. */
+  /** What is drawn in the viewport, as a hash of its pixels: a screenshot has the browser's own dithering around them. */
   async picture() {
     await this.page.waitForTimeout(150);
-    // The numbers over it change by themselves.
-    await this.run(() => (document.querySelector(".readout").style.visibility = "hidden"));
-    const picture = await this.page.locator("main.view").screenshot();
-    await this.run(() => (document.querySelector(".readout").style.visibility = ""));
-    return picture;
+    const hash = await this.run(async () => {
+      const { stage } = globalThis.ecorche.viewport;
+      const gl = stage.renderer.getContext();
+      stage.draw();
+      const pixels = new Uint8Array(4 * gl.drawingBufferWidth * gl.drawingBufferHeight);
+      gl.readPixels(0, 0, gl.drawingBufferWidth, gl.drawingBufferHeight, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
+      return [...new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", pixels))];
+    });
+    return Buffer.from(hash);
   }
 }

@@ -22,7 +22,7 @@ export function fatSection(model: Model, viewport: Viewport): HTMLElement {
     radius("Across", 0),
     radius("Along", 1),
     radius("Deep", 2),
-    slider({ label: "Stiffness", title: "Of the ties, per mass; 500 swings at 3.6 Hz", value: fat.stiffness, min: 20, max: 3000, step: 10, unit: "N/(m kg)", newDrag, change: (v, drag) => { set("stiffness", v, drag); } }),
+    slider({ label: "Stiffness", title: "Of the ties over the mass; 500 swings at 3.6 Hz", value: fat.stiffness, min: 20, max: 3000, step: 10, unit: "1/s²", newDrag, change: (v, drag) => { set("stiffness", v, drag); } }),
     slider({ label: "Damping", title: "Loss of speed", value: fat.damping, min: 0, max: 40, step: 0.5, unit: "1/s", newDrag, change: (v, drag) => { set("damping", v, drag); } }),
     h(
       "div",

@@ -67,10 +67,11 @@ export function lookSection(model: Model, viewport: Viewport): HTMLElement {
       check("Iso-surface", surface !== null, "The surface on which the field has one value (I)", (on) => { show(surfaceChange(model, on)); }),
     ),
     display.flesh &&
-      row("Painted by", "What the colour of a muscle means", segments<Paint>(
-        [["activation", "Activation", "0 slack, 1 tense"], ["tension", "Tension", "Newtons; fully red at 18 N"], ["length", "Length", "Red: shorter than at bind, blue: longer, fully at 30 %"]],
+      row("Painted by", "What the colour of a muscle means", select(
+        [["activation", "activation"], ["tension", "tension"], ["length", "length"]],
         display.paint,
-        (paint) => { show({ paint }); },
+        "What the colour of a muscle means",
+        (paint) => { show({ paint: paint as Paint }); },
       )),
     cut && row("Cut across", "The plane's direction", segments(AXES, cut.axis, (axis) => { show({ cut: { ...cut, axis } }); })),
     cut && slider({ label: "Cut at", title: "Place of the plane", value: cut.at, min: -half, max: half, step: 0.001, unit: "m", change: (at) => { show({ cut: { ...cut, at } }); }, ...number }),
