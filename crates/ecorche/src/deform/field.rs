@@ -5,6 +5,7 @@ use crate::character::Pose;
 use crate::field::tree::{PosedTree, Rule, Tree};
 use crate::field::{Composition, Grid, Posed};
 use crate::parts::{Part, Parts};
+use crate::tracking::robust;
 use glam::Affine3A;
 use std::sync::Arc;
 
@@ -24,6 +25,17 @@ pub(super) fn tree(parts: &Parts, settings: &Settings) -> Arc<Tree> {
         .filter_map(|(joint, composition)| Some((part_of_joint(*joint)? as u32, composition.clone())));
     let tree = Tree::new(Rule::Contact, &parents, composition, special.collect());
     tree.expect("parts hang on the skeleton, which has no loops").into()
+}
+
+/// The joints at which the robust scheme does more than unite parts: those with an operator that blends.
+pub(super) fn joins(parts: &Parts, settings: &Settings) -> Vec<robust::Join> {
+    let of_part = |(part, below): (&Part, u32)| {
+        let own = settings.joint_compositions.iter().find(|(joint, _)| *joint as u32 == part.joint);
+        let composition = own.map(|(_, composition)| composition).or(settings.composition.as_ref())?;
+        let blends = !composition.operator.separates();
+        blends.then_some(robust::Join { parts: [below, part.parent?], composition: composition.clone() })
+    };
+    parts.parts.iter().zip(0..).filter_map(of_part).collect()
 }
 
 /// The parts' fields, moved.

@@ -136,7 +136,9 @@ impl Implicit {
         let scheme = match settings.tracking {
             Tracking::Robust => {
                 let under = flesh.as_ref().map(|f| f.at_rest(&parts, &settings.muscles.thin));
-                let tracker = robust::Tracker::new(character, &surface, &parts, settings.robust, under);
+                let joins = field::joins(&parts, settings);
+                let tracker =
+                    robust::Tracker::new(character, &surface, &parts, settings.robust, joins, under);
                 Scheme::Robust(Box::new(tracker))
             }
             _ => Scheme::Papers(Box::new(Papers::new(character, &surface, &parts, &tree, settings))),

@@ -245,3 +245,27 @@ fn the_papers_join_parts_as_the_settings_say() {
     let everywhere = with(Settings { joint_compositions: joints, ..Settings::default() });
     assert_eq!(everywhere, union);
 }
+
+#[test]
+fn an_operator_of_a_joint_rounds_its_skin_and_no_other() {
+    let character = sample("cylinder");
+    let joint = character.skeleton.len() - 1;
+    let blended = |name: &str| {
+        let composition = crate::field::Composition::by_name(name).unwrap();
+        let settings = Settings { joint_compositions: vec![(joint, composition)], ..Settings::default() };
+        Body::bind(character.clone(), settings, None)
+    };
+    let plain = bind(&character, Tracking::Robust);
+    let pose = Pose::rest(&character);
+    let mut pose_60 = pose.clone();
+    pose_60.local[joint].rotation *= Quat::from_rotation_x(60f32.to_radians());
+    let (mut w, time) = (Workspace::default(), 0.0);
+    let [rest, bent] = [&pose, &pose_60].map(|pose| plain.deform(pose, time, &mut w));
+    for (name, moves) in [("union", 0.0), ("contact", 0.0), ("ricci", 1e-3), ("gradient-blend", 1e-3)] {
+        let body = blended(name);
+        let moved = farthest(&body.deform(&pose, time, &mut w), &rest) / character.size();
+        assert!(moved < 1e-6, "{name} moves the skin at rest by {moved}");
+        let moved = farthest(&body.deform(&pose_60, time, &mut w), &bent) / character.size();
+        assert!(if moves == 0.0 { moved < 1e-5 } else { moved > moves }, "{name}: {moved}");
+    }
+}

@@ -23,7 +23,9 @@ fn beside(p: &[DVec3], i: usize) -> (f64, DVec3) {
 /// How far each particle lies beside the line between its neighbours, metres; 0 at the ends.
 pub(super) fn bends(position: &[DVec3]) -> Vec<f64> {
     let inner = 1..position.len().saturating_sub(1);
-    (0..position.len()).map(|i| if inner.contains(&i) { beside(position, i).1.length() } else { 0.0 }).collect()
+    (0..position.len())
+        .map(|i| if inner.contains(&i) { beside(position, i).1.length() } else { 0.0 })
+        .collect()
 }
 
 /// Straightens what is bent too sharply, once along the strand and back. `moved` hears of every particle that moves, by
@@ -43,7 +45,8 @@ pub(super) fn unbend(
         let (u, v) = (position[i] - position[i - 1], position[i + 1] - position[i]);
         let (a2, c2) = (u.length_squared(), v.length_squared());
         let radius2 = (STOUT * radius[i]).powi(2).max(0.5 * (a2 + c2));
-        if u.cross(v).length_squared() * 4.0 * radius2 <= a2 * c2 * (u + v).length_squared() && u.dot(v) > 0.0 {
+        if u.cross(v).length_squared() * 4.0 * radius2 <= a2 * c2 * (u + v).length_squared() && u.dot(v) > 0.0
+        {
             return;
         }
         let (t, out) = beside(position, i);

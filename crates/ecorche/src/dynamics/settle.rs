@@ -1,7 +1,7 @@
 //! Without time: particles where the frames carry them, moved out of obstacles and smoothed.
 
-use super::bend::unbend;
 use super::Keep;
+use super::bend::unbend;
 use super::rigid::Rigid;
 use super::step::{Drive, Report, State};
 use super::system::{Strand, System};

@@ -367,14 +367,7 @@ impl System {
                 for &o in &scratch.obstacles {
                     let obstacle = &self.obstacles[o];
                     let frames = (&then[obstacle.frame], &now[obstacle.frame]);
-                    push_out(
-                        p,
-                        &mut scratch.before[i],
-                        obstacle,
-                        frames,
-                        clearance(o),
-                        strand.spec.friction,
-                    );
+                    push_out(p, &mut scratch.before[i], obstacle, frames, clearance(o), strand.spec.friction);
                 }
             }
             for &o in scratch.obstacles.iter().filter(|_| last) {

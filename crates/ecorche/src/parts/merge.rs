@@ -26,10 +26,13 @@ impl Body<'_> {
     /// stays there.
     pub(super) fn neighbour(&self, label: u32, borders: &BTreeMap<u32, BTreeMap<u32, usize>>) -> Option<u32> {
         let Some(symmetry) = &self.symmetry else { return self.nearest_part(label, borders, |_| true) };
-        let of_lower = |label: u32| {
-            let twin = symmetry.twin(label);
-            self.nearest_part(label, borders, |l| if twin == label { symmetry.is_middle(l) } else { l != twin })
-        };
+        let of_lower =
+            |label: u32| {
+                let twin = symmetry.twin(label);
+                self.nearest_part(label, borders, |l| {
+                    if twin == label { symmetry.is_middle(l) } else { l != twin }
+                })
+            };
         match symmetry.twin(label) {
             twin if twin < label => of_lower(twin).map(|into| symmetry.twin(into)),
             _ => of_lower(label),

@@ -147,7 +147,8 @@ fn images(mirror: Mirror, points: &[Vec3], tolerance: f32) -> Option<Vec<u32>> {
     let image = |v: usize| -> Option<u32> {
         let wanted = mirror.point(points[v]);
         let first = order.partition_point(|&k| points[k as usize][along] < wanted[along] - tolerance);
-        let near = order[first..].iter().take_while(|&&k| points[k as usize][along] <= wanted[along] + tolerance);
+        let near =
+            order[first..].iter().take_while(|&&k| points[k as usize][along] <= wanted[along] + tolerance);
         let distance = |k: u32| points[k as usize].distance(wanted);
         let best = near.copied().min_by(|&a, &b| distance(a).total_cmp(&distance(b)).then(a.cmp(&b)))?;
         (distance(best) <= tolerance).then_some(best)

@@ -40,7 +40,7 @@ fn solid(character: &Character, surface: &Surface) -> (Outside, Solid) {
         partition.part_of_vertex.iter().map(|&p| partition.parts[p as usize].joint).collect();
     let bones = Bones::new(character, surface, &joints);
     let (outside, _) = Outside::new(&surface.mesh, &joints, &bones);
-    let solid = Solid::whole(&outside);
+    let solid = Solid::whole(&outside, None);
     (outside, solid)
 }
 

@@ -160,8 +160,7 @@ pub(in crate::dynamics) fn press_out(
     match obstacle.meet(now, *point, 0.0) {
         Ok(meeting) => {
             let moved = *point - now.point(then.point_back(before));
-            *point +=
-                friction::yielding(moved, meeting.normal, meeting.depth, [weight; 2], coefficient, h);
+            *point += friction::yielding(moved, meeting.normal, meeting.depth, [weight; 2], coefficient, h);
             0.0
         }
         Err(gap) => gap,

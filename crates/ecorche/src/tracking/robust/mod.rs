@@ -35,7 +35,7 @@ mod untangle;
 pub use tracker::{State, Tracker, Workspace};
 
 use super::Layers;
-use crate::field::Grid;
+use crate::field::{Composition, Grid};
 use std::sync::Arc;
 
 /// What lies under the parts at rest, for [`Tracker::new`].
@@ -44,6 +44,15 @@ pub struct RestLayers {
     pub fields: Vec<Grid>,
     /// The layers, in bind space.
     pub layers: Arc<dyn Layers>,
+}
+
+/// Two neighbouring parts whose fields are not merely united where they are one skin.
+#[derive(Clone, Debug)]
+pub struct Join {
+    /// The part below the joint, and the one above.
+    pub parts: [u32; 2],
+    /// What joins them; one that does not separate. Contact is the tracker's own affair.
+    pub composition: Composition,
 }
 
 /// Settings of a [`Tracker`]. Lengths are in radii of the vertex's own part unless said otherwise.

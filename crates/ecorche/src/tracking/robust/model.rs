@@ -2,9 +2,9 @@
 
 use super::pose::Posed;
 use super::ray;
-use super::{RestLayers, Settings};
+use super::{Join, RestLayers, Settings};
 use crate::character::Character;
-use crate::field::{Cells, Field, Support};
+use crate::field::{Cells, Field, Sample, Support};
 use crate::geom::{Adjacency, Bvh, Laplacian, thickness};
 use crate::parts::{FOLLOWS, Part, Parts};
 use crate::skinning::Surface;
@@ -89,6 +89,10 @@ pub(super) struct Model {
     pub part_of_joint: Vec<u32>,
     pub bones: Vec<Bone>,
     pub fields: Vec<Cells>,
+    /// Neighbours that are more than united.
+    pub joins: Vec<Join>,
+    /// Whether a part is among them.
+    pub is_joined: Vec<bool>,
     /// What lies under the parts at rest.
     pub layers: Option<Arc<dyn Layers>>,
     /// By how much the layer under its part raises the value of each vertex at rest.
@@ -114,6 +118,7 @@ impl Model {
         parts: &Parts,
         bvh: &Bvh,
         settings: Settings,
+        joins: Vec<Join>,
         under: Option<RestLayers>,
     ) -> Self {
         let mesh = &surface.mesh;
@@ -128,17 +133,16 @@ impl Model {
             Some(under) => (under.fields.iter().map(Cells::of).collect(), Some(under.layers)),
             None => (parts.parts.iter().map(|p| Cells::of(&p.field)).collect(), None),
         };
-        let values: Vec<Vec<(u32, f32)>> = mesh
+        let samples_at = |p: Vec3| samples_at_rest(&fields, layers.as_deref(), p);
+        let (values, iso): (Vec<Vec<(u32, f32)>>, Vec<f32>) = mesh
             .positions
             .par_iter()
             .map(|&p| {
-                let sampled =
-                    (0..fields.len() as u32).map(|k| (k, at_rest(&fields, layers.as_deref(), k, p)));
-                sampled.filter(|s| s.1 > 0.0).collect()
+                let samples = samples_at(p);
+                let values = samples.iter().map(|(k, sample)| (*k, sample.value)).collect();
+                (values, united(&samples, &joins))
             })
-            .collect();
-        let iso: Vec<f32> =
-            values.iter().map(|list| list.iter().fold(0.0f32, |most, s| most.max(s.1))).collect();
+            .unzip();
         let raised = (0..rest.len())
             .into_par_iter()
             .map(|v| {
@@ -146,7 +150,7 @@ impl Model {
                 if layers.is_none() || part == FOLLOWS {
                     return 0.0;
                 }
-                at_rest(&fields, layers.as_deref(), part, p) - fields[part as usize].sample(p).value
+                at_rest(&fields, layers.as_deref(), part, p).value - fields[part as usize].sample(p).value
             })
             .collect();
         let (mut foreign_start, mut foreign) = (vec![0u32], Vec::new());
@@ -188,6 +192,10 @@ impl Model {
             influences,
             part_of_joint,
             bones,
+            is_joined: (0..parts.parts.len() as u32)
+                .map(|k| joins.iter().any(|join| join.parts.contains(&k)))
+                .collect(),
+            joins,
             fields,
             layers,
             raised,
@@ -208,8 +216,7 @@ impl Model {
 
     /// Value of the union of all fields at a point of bind space, layers at rest.
     pub fn value_at_rest(&self, p: Vec3) -> f32 {
-        let value = |k: u32| at_rest(&self.fields, self.layers.as_deref(), k, p);
-        (0..self.fields.len() as u32).map(value).fold(0.0f32, f32::max)
+        united(&samples_at_rest(&self.fields, self.layers.as_deref(), p), &self.joins)
     }
 
     pub fn relation(&self, a: u32, b: u32) -> Relation {
@@ -232,10 +239,26 @@ impl Model {
     }
 }
 
-/// Value of a part's field at a point of bind space, layer at rest included.
-fn at_rest(fields: &[Cells], layers: Option<&dyn Layers>, part: u32, p: Vec3) -> f32 {
+/// A part's field at a point of bind space, layer at rest included.
+fn at_rest(fields: &[Cells], layers: Option<&dyn Layers>, part: u32, p: Vec3) -> Sample {
     let own = fields[part as usize].sample(p);
-    layers.filter(|l| l.support(part).contains(p)).map_or(own, |l| l.join(part, p, own)).value
+    layers.filter(|l| l.support(part).contains(p)).map_or(own, |l| l.join(part, p, own))
+}
+
+/// The fields that are not zero at a point of bind space.
+fn samples_at_rest(fields: &[Cells], layers: Option<&dyn Layers>, p: Vec3) -> Vec<(u32, Sample)> {
+    let sampled = (0..fields.len() as u32).map(|k| (k, at_rest(fields, layers, k, p)));
+    sampled.filter(|s| s.1.value > 0.0).collect()
+}
+
+/// The largest of some parts' values and of what their joins make of them.
+fn united(samples: &[(u32, Sample)], joins: &[Join]) -> f32 {
+    let largest = samples.iter().fold(0.0f32, |most, s| most.max(s.1.value));
+    let find = |part: u32| samples.iter().find(|s| s.0 == part).map(|s| s.1);
+    joins.iter().fold(largest, |most, join| match join.parts.map(find) {
+        [Some(a), Some(b)] => most.max(join.composition.join(a, b).value),
+        _ => most,
+    })
 }
 
 fn related(relations: &[Relation], count: usize) -> Vec<Vec<u32>> {

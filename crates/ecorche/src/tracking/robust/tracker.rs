@@ -5,7 +5,7 @@ use super::level::{Bearing, Level, NEAR_ENOUGH};
 use super::model::Model;
 use super::pose::{Posed, marked, smoothstep};
 use super::untangle::{Scratch, Start, Untangler};
-use super::{RestLayers, Settings, ray, relax, start};
+use super::{Join, RestLayers, Settings, ray, relax, start};
 use crate::character::Character;
 use crate::geom::SelfContact;
 use crate::parts::Parts;
@@ -154,16 +154,18 @@ impl Workspace {
 }
 
 impl Tracker {
-    /// Prepares a character's surface with its parts; `under`: what lies under them at rest.
+    /// Prepares a character's surface with its parts; `joins`: how some of them are joined, the others are united;
+    /// `under`: what lies under them at rest.
     pub fn new(
         character: &Character,
         surface: &Surface,
         parts: &Parts,
         settings: Settings,
+        joins: Vec<Join>,
         under: Option<RestLayers>,
     ) -> Self {
         let mut contact = SelfContact::new(&surface.mesh.positions, &surface.mesh.triangles);
-        let model = Model::new(character, surface, parts, contact.bvh(), settings, under);
+        let model = Model::new(character, surface, parts, contact.bvh(), settings, joins, under);
         let untangler = Untangler::new(&surface.mesh, &mut contact);
         Self { followers: Followers::new(&model), untangler, contact, model }
     }
