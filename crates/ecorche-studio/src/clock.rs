@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_a_cycle_and_a_bend_is_not() {
+    fn a_run_is_a_cycle_and_half_of_it_is_not() {
         let athlete = ecorche::samples::build("athlete?resolution=5000").unwrap();
         assert!(Reel::new(&athlete, Some("run")).is_cycle(&athlete));
         let still = Reel::new(&athlete, None);

@@ -151,6 +151,8 @@ export class Skin {
       material.clipShadows = cut !== null;
     }
     this.mesh.castShadow = !seen;
+    // Light that comes in through a cut would be striped by the map's pattern.
+    this.mesh.receiveShadow = cut === null;
   }
 
   private get places(): BufferAttribute {
