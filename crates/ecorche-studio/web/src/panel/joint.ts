@@ -57,7 +57,7 @@ export class JointSection {
       row("Operator", "How the fields meet here", operator),
       row("Controller", "When the joint opens", controller),
       doc.skin.tracking === "robust"
-        ? h("p", { class: "hint", text: "Operator and controller change the slice and the iso-surface. They change the skin with tracking 2012 or 2014 only; robust tracking, in use now, makes contact its own way." })
+        ? h("p", { class: "hint", text: "With robust tracking, in use now, operators that blend change the skin here. Contact it makes itself: operators that only separate (contact, and union) change the slice and the iso-surface alone." })
         : null,
       this.graphs,
     );

@@ -17,7 +17,7 @@ export function skinSection(model: Model): HTMLElement {
   const operators = character.operators.map((name): [string, string] => [name, name]);
   return section(
     "Implicit skin",
-    row("Operator", "How the fields of two bones are joined where a joint says nothing else; used by the schemes of 2012 and 2014", select(operators, skin.operator, "", (value) => { set("operator", value, null); })),
+    row("Operator", "How the fields of two bones are joined where a joint says nothing else; robust tracking takes those that blend and makes contact itself", select(operators, skin.operator, "", (value) => { set("operator", value, null); })),
     row("Tracking", "How vertices find their place in the field", select([["robust", "robust"], ["2012", "2012"], ["2014", "2014"]], skin.tracking, "", (value) => { set("tracking", value, null); })),
     slider({
       label: "Samples",
