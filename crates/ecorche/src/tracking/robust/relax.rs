@@ -28,10 +28,22 @@ pub(super) fn pulls(
 }
 
 impl Awake {
+    /// Length of the leash where contact holds the skin so much, metres.
+    #[inline]
+    fn most(&self, held: f32) -> f32 {
+        self.activity * (self.leash + held * self.radius)
+    }
+
+    /// A position no farther from the anchor than the leash is long.
+    #[inline]
+    pub fn limit(&self, x: Vec3A, held: f32) -> Vec3A {
+        self.anchor + (x - self.anchor).clamp_length_max(self.most(held))
+    }
+
     /// Draws a position back to the anchor: softly, so that nothing happens near it and no vertex goes beyond.
     #[inline]
     pub fn hold(&self, x: Vec3A, held: f32) -> Vec3A {
-        let most = self.activity * (self.leash + held * self.radius);
+        let most = self.most(held);
         if most <= 0.0 {
             return self.anchor;
         }

@@ -469,8 +469,13 @@ impl Tracker {
         w.short.clear();
         w.short.extend(w.awake.iter().map(|awake| awake.vertex));
         for _ in 0..SPREADS {
-            let (positions, rest) = (&w.positions, &w.rest);
-            let kept = |&v: &u32| relax::keep_lengths(&model.mean, rest, v as usize, |k| positions[k]);
+            let (positions, rest, place) = (&w.positions, &w.rest, &w.place);
+            let (awake, levels) = (&w.awake, &w.levels);
+            let kept = |&v: &u32| {
+                let to = relax::keep_lengths(&model.mean, rest, v as usize, |k| positions[k]);
+                let i = place[v as usize] as usize;
+                if to == positions[v as usize] { to } else { awake[i].limit(to, levels[i].held) }
+            };
             w.short.par_iter().with_min_len(TASK).map(kept).collect_into_vec(&mut w.moved);
             let was = w.short.len();
             for i in 0..was {
