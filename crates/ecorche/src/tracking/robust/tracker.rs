@@ -596,7 +596,7 @@ const LAST_ROUNDS: u32 = 2;
 const LAST_RELAXATIONS: u32 = 3;
 const LAST_PROJECTIONS: u32 = 2;
 /// Skin far from any contact takes part in so many relaxation steps of the first round.
-const FREE_RELAXATIONS: u32 = 4;
+const FREE_RELAXATIONS: u32 = 2;
 /// Steps that spread the shortest edges and draw in the longest, after that.
 const SPREADS: u32 = 8;
 
