@@ -102,6 +102,8 @@ struct StrandScratch {
     before: Vec<DVec3>,
     /// A copy of it.
     began: Vec<DVec3>,
+    /// Where the particles were when the step began.
+    start: Vec<DVec3>,
     link_lambda: Vec<f64>,
     tie_lambda: Vec<DVec3>,
     obstacles: Vec<usize>,
@@ -215,6 +217,13 @@ impl System {
                 },
             );
         }
+        if still(&state.frames, next) {
+            for ((strand, state), scratch) in
+                self.strands.iter().zip(&mut state.strands).zip(scratches.iter())
+            {
+                rest(strand, state, &scratch.start);
+            }
+        }
         state.frames.copy_from_slice(next);
         let mut report = Report::default();
         for scratch in scratches.iter() {
@@ -241,6 +250,7 @@ impl System {
             scratch.reset = false;
             scratch.carried.resize(strand.len(), DVec3::ZERO);
             scratch.before.resize(strand.len(), DVec3::ZERO);
+            scratch.start.clone_from(&state.position);
             scratch.push.resize(strand.len(), (DVec3::ZERO, 0));
             copy.radius.extend(&drive.radius);
             copy.inverse_mass.extend(&strand.inverse_mass);
@@ -485,6 +495,32 @@ fn move_strand(
     }
 }
 
+/// Metres, and half the sine of an angle: frames that move less stand still.
+const STILL: f64 = 1e-5;
+/// Of a strand's size: what moves less in a step while the frames stand still is at rest. Contacts that hold a strand from
+/// several sides let it creep by a thousandth; the slowest swing that can be seen moves by ten times as much.
+const AT_REST: f64 = 2e-3;
+
+/// Whether no frame moves.
+fn still(from: &[Rigid], to: &[Rigid]) -> bool {
+    from.iter().zip(to).all(|(a, b)| {
+        let turned = (a.rotation.conjugate() * b.rotation).xyz().length();
+        a.translation.distance(b.translation) < STILL && turned < STILL
+    })
+}
+
+/// Puts a strand that hardly moved back to where it was, at rest.
+fn rest(strand: &Strand, state: &mut StrandState, start: &[DVec3]) {
+    let moved = state.position.iter().zip(start).map(|(p, q)| p.distance(*q)).fold(0.0f64, f64::max);
+    if moved < AT_REST * strand.size() {
+        // The ends stay where the frames have them.
+        for i in (0..start.len()).filter(|&i| strand.inverse_mass[i] > 0.0) {
+            state.position[i] = start[i];
+        }
+        state.velocity.fill(DVec3::ZERO);
+    }
+}
+
 /// Draws every particle towards the middle of its neighbours, seen from where the frames carry them.
 fn straighten(strand: &Strand, state: &mut StrandState, scratch: &mut StrandScratch, h: f64) {
     let count = strand.len();
@@ -521,7 +557,7 @@ fn unbend(strand: &Strand, state: &mut StrandState, scratch: &mut StrandScratch,
 
 /// Speeds from displacements; a broken strand is put back.
 fn finish(strand: &Strand, state: &mut StrandState, scratch: &mut StrandScratch, h: f64) {
-    let size = strand.spec.position.iter().fold(0.01f64, |a, p| a.max(p.distance(strand.spec.position[0])));
+    let size = strand.size();
     let mut sound = true;
     for i in 0..strand.len() {
         state.velocity[i] = (state.position[i] - scratch.before[i]) / h;

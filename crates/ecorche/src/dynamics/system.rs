@@ -46,21 +46,25 @@ pub struct StrandSpec {
     pub inside_of: Vec<usize>,
 }
 
-/// A control between two others. It holds the strand off the obstacle of its frame; pulled away from there, it lets go,
-/// as a muscle leaves the bone it runs over when the joint folds to its side.
-#[derive(Clone, Copy, Debug)]
+/// A control between two others. It holds the strand off an obstacle of its frame; where the frames fold the strand
+/// around it and the straight way is free, it lets go, as a muscle leaves the bone it runs over when the joint closes on
+/// its side. Over the outside of a joint it stays.
+#[derive(Clone, Debug)]
 pub(super) struct Via {
-    /// Unit, away from the obstacle, in the frame.
-    outward: DVec3,
-    /// How far the neighbours pull outward at bind, -2 to 2.
-    pull: f64,
+    /// The nearest of its frame.
+    obstacle: Obstacle,
+    /// Its distance from that at bind, metres.
+    distance: f64,
+    /// By how much the line through the controls turns there at bind, radians.
+    fold: f64,
     /// Of the way between its neighbours at bind.
     share: f64,
 }
 
-/// How much more than at bind the neighbours pull outward when a control begins to let go, and when it has. A string
-/// bent by 60 degrees pulls with 1, by 120 with 1.7.
-const LETS_GO: [f64; 2] = [0.4, 1.0];
+/// How much more than at bind the strand is folded when a control begins to let go, and when it has, radians.
+const FOLDED: [f64; 2] = [0.5, 1.2];
+/// Of the distance from the obstacle at bind: with less the straight way is not free, with more it is.
+const FREE: [f64; 2] = [0.3, 0.7];
 
 /// Controls of a strand up to which those between others let go.
 const MOST_CONTROLS: usize = 16;
@@ -149,6 +153,12 @@ impl Strand {
         self.spec.position.len()
     }
 
+    /// Largest distance of a particle from the first at bind, metres; a centimetre at least.
+    pub(super) fn size(&self) -> f64 {
+        let first = self.spec.position[0];
+        self.spec.position.iter().fold(0.01, |size: f64, p| size.max(p.distance(first)))
+    }
+
     /// Never: a strand has particles.
     pub fn is_empty(&self) -> bool {
         self.spec.position.is_empty()
@@ -200,9 +210,13 @@ impl Strand {
         for (k, via) in self.via.iter().enumerate() {
             let Some(via) = via else { continue };
             let [before, here, after] = [places[k - 1], places[k], places[k + 1]];
-            let pull = pull_of(before, here, after).dot(frames[controls[k].frame].vector(via.outward));
-            let t = ((pull - via.pull - LETS_GO[0]) / (LETS_GO[1] - LETS_GO[0])).clamp(0.0, 1.0);
-            places[k] = here.lerp(before.lerp(after, via.share), t * t * (3.0 - 2.0 * t));
+            let folded = smoothstep(FOLDED, fold(before, here, after) - via.fold);
+            if folded > 0.0 {
+                let straight = before.lerp(after, via.share);
+                let local = frames[controls[k].frame].point_back(straight);
+                let free = via.obstacle.free_distance(local).0 / via.distance;
+                places[k] = here.lerp(straight, folded * smoothstep(FREE, free));
+            }
         }
     }
 
@@ -274,9 +288,16 @@ impl System {
     }
 }
 
-/// The pull of a string through three points on the one in the middle, as a share of its tension.
-fn pull_of(before: DVec3, here: DVec3, after: DVec3) -> DVec3 {
-    (before - here).normalize_or_zero() + (after - here).normalize_or_zero()
+/// By how much a line turns at the second of three points, radians.
+fn fold(before: DVec3, here: DVec3, after: DVec3) -> f64 {
+    let (u, v) = (here - before, after - here);
+    u.cross(v).length().atan2(u.dot(v))
+}
+
+/// 0 up to the first, 1 from the second on, smooth between.
+fn smoothstep([from, to]: [f64; 2], x: f64) -> f64 {
+    let t = ((x - from) / (to - from)).clamp(0.0, 1.0);
+    t * t * (3.0 - 2.0 * t)
 }
 
 /// What is known of each control between two others; nothing of one whose frame has no obstacle.
@@ -288,12 +309,11 @@ fn vias(controls: &[Anchor], bind: &[Rigid], obstacles: &[Obstacle]) -> Vec<Opti
         }
         let Anchor { frame, at } = controls[k];
         let own = obstacles.iter().filter(|o| o.frame == frame && o.keep == Keep::Outside);
-        let nearest = own.map(|o| o.free_distance(at)).min_by(|a, b| a.0.total_cmp(&b.0))?;
-        let outward = nearest.1.try_normalize()?;
+        let distances = own.map(|o| (o.free_distance(at).0, o));
+        let (distance, obstacle) = distances.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|d| d.0 > 0.0)?;
         let (before, here, after) = (place(k - 1), place(k), place(k + 1));
         let share = here.distance(before) / (here.distance(before) + here.distance(after)).max(1e-12);
-        let pull = pull_of(before, here, after).dot(bind[frame].vector(outward));
-        Some(Via { outward, pull, share })
+        Some(Via { obstacle: obstacle.clone(), distance, fold: fold(before, here, after), share })
     };
     (0..controls.len()).map(of).collect()
 }

@@ -284,3 +284,56 @@ fn the_same_bits_for_any_number_of_threads() {
     };
     assert_eq!(result(1), result(3));
 }
+
+#[test]
+fn strands_in_contact_move_alike_with_twice_the_substeps() {
+    let (low, frames) = strand(30, DVec3::ZERO, 0.25, 6.0);
+    let (high, _) = strand(30, DVec3::new(0.0, 0.015, 0.004), 0.25, 9.0);
+    let system = System::new(frames.clone(), vec![low, high], Vec::new(), GRAVITY);
+    let motion = |substeps: usize| {
+        let mut state = system.at_rest(&frames);
+        let mut path = Vec::new();
+        let settings = Settings { substeps, ..Settings::default() };
+        run(&system, &mut state, 1.0, 24.0, &settings, shaken(&frames), |_, state| {
+            path.extend(state.strands.iter().map(|s| s.position[15]));
+        });
+        path
+    };
+    let (coarse, fine) = (motion(50), motion(100));
+    let start = system.at_rest(&frames);
+    let far = |a: &[DVec3], b: &dyn Fn(usize) -> DVec3| {
+        a.iter().enumerate().map(|(k, p)| p.distance(b(k))).fold(0.0, f64::max)
+    };
+    let amplitude = far(&coarse, &|k| start.strands[k % 2].position[15]);
+    let change = far(&coarse, &|k| fine[k]);
+    assert!(change < 0.05 * amplitude, "{change:.4} of {amplitude:.4}");
+}
+
+#[test]
+fn a_strand_does_not_bend_sharper_than_it_is_thick_and_comes_to_rest() {
+    // Both ends of a thick strand come together: it would fold in the middle.
+    let (mut spec, frames) = strand(20, DVec3::ZERO, 0.3, 6.0);
+    (spec.stout, spec.radius) = (true, vec![0.03; 20]);
+    spec.ties = vec![Tie { particle: 10, compliance: 1.0 / 2000.0 }];
+    let system = System::new(frames.clone(), vec![spec], Vec::new(), DVec3::ZERO);
+    let mut state = system.at_rest(&frames);
+    let pose = |time: f64| {
+        let mut pose = frames.clone();
+        let turn = DQuat::from_rotation_z(2.6 * time.min(1.0));
+        pose[1] = Rigid { rotation: turn, translation: DVec3::X * 0.15 + turn * DVec3::X * 0.15 };
+        pose
+    };
+    let mut last = Vec::new();
+    run(&system, &mut state, 4.0, 24.0, &Settings::default(), pose, |time, state| {
+        if time > 3.5 {
+            last.push(state.strands[0].position.clone());
+        }
+    });
+    assert!(last.windows(2).all(|w| w[0] == w[1]), "what stands still rests");
+    let p = &state.strands[0].position;
+    for w in p.windows(3) {
+        let (u, v) = (w[1] - w[0], w[2] - w[1]);
+        let radius = 0.5 * (u.length() + v.length()) / u.angle_between(v).max(1e-9);
+        assert!(radius > 0.8 * 0.03, "bends with a radius of {radius:.4} m");
+    }
+}
