@@ -279,8 +279,8 @@ fn fields_of_a_symmetric_body_are_mirror_images() {
         let (left, right) = (&part(left).field, &part(right).field);
         for &p in &character.meshes[0].positions {
             let (a, b) = (left.sample(p), right.sample(p * mirror));
-            assert!((a.value - b.value).abs() < 1e-5, "{} {}", a.value, b.value);
-            assert!(a.gradient.distance(b.gradient * mirror) < 1e-3, "{} {}", a.gradient, b.gradient);
+            assert!((a.value - b.value).abs() < 5e-5, "{} {}", a.value, b.value);
+            assert!(a.gradient.distance(b.gradient * mirror) < 5e-3, "{} {}", a.gradient, b.gradient);
         }
     }
 }

@@ -263,7 +263,13 @@ fn members(
                 if let Some((distance, _, foot)) = muscle.distance_and_foot(p.as_dvec3(), 2.0 * thick)
                     && distance < thick
                 {
-                    counts[part][(foot.s * (STATIONS - 1) as f64).round() as usize] += 1.0;
+                    // Shared between stations, and less with the distance: what is counted or not by a hair would make
+                    // left and right differ.
+                    let at = foot.s as f32 * (STATIONS - 1) as f32;
+                    let station = (at as usize).min(STATIONS - 2);
+                    let near = (1.0 - distance / thick).min(1.0) as f32;
+                    counts[part][station] += near * (station as f32 + 1.0 - at);
+                    counts[part][station + 1] += near * (at - station as f32);
                 }
             }
             let shares = shares(counts, if names.is_empty() { None } else { Some(&allowed) });
@@ -292,7 +298,7 @@ fn members(
     members
 }
 
-/// From counts of skin vertices at each station, part by part, to each part's share of the muscle; parts without one are
+/// From weights of skin vertices at each station, part by part, to each part's share of the muscle; parts without one are
 /// left out, unless they were asked for by name.
 fn shares(counts: Vec<[f32; STATIONS]>, named: Option<&[bool]>) -> Vec<(usize, Vec<f32>)> {
     let mut totals = [0.0f32; STATIONS];

@@ -8,7 +8,8 @@ use super::system::{Strand, System};
 use glam::DVec3;
 use rayon::prelude::*;
 
-/// Rounds of moving out and smoothing. After 4 a strand bent over a capsule still has a corner; 16 look like 8.
+/// Rounds of moving out and smoothing; always all, or a strand that just touches and one that just does not would differ.
+/// After 4 a strand bent over a capsule still has a corner; 16 look like 8.
 const ROUNDS: usize = 8;
 /// Passes in which sharp bends are straightened: those of the carried strand, and those that a round makes.
 const FIRST_UNBENDING: usize = 60;
@@ -38,14 +39,12 @@ impl System {
                     let again = |_: &usize| {
                         strand.spec.stout && unbend(strand, position, &drive.radius, None, |_, _, _| ())
                     };
-                    (0..passes).take_while(again).count() > 0
+                    (0..passes).take_while(again).count()
                 };
                 round_off(&mut state.position, FIRST_UNBENDING);
                 let carried = state.position.clone();
                 for _ in 0..ROUNDS {
-                    if !self.move_out(strand, &mut state.position, frames, drive) {
-                        break;
-                    }
+                    self.move_out(strand, &mut state.position, frames, drive);
                     smooth(strand, &mut state.position, &carried);
                     round_off(&mut state.position, UNBENDING);
                 }
@@ -61,9 +60,7 @@ impl System {
         (0..self.obstacles.len()).rev().filter(may)
     }
 
-    /// Whether anything had to move.
-    fn move_out(&self, strand: &Strand, position: &mut [DVec3], frames: &[Rigid], drive: &Drive) -> bool {
-        let mut moved = false;
+    fn move_out(&self, strand: &Strand, position: &mut [DVec3], frames: &[Rigid], drive: &Drive) {
         // The skin first, bones last: theirs is the last word.
         for (i, p) in position.iter_mut().enumerate().filter(|(i, _)| strand.in_skin[*i]) {
             let skin = self.skin_around(strand, frames, *p).filter(|_| strand.inverse_mass[i] > 0.0);
@@ -71,7 +68,6 @@ impl System {
                 && let Ok(meeting) = skin.meet(&frames[skin.frame], *p, 0.0)
             {
                 *p += meeting.depth * meeting.normal;
-                moved = true;
             }
         }
         for o in self.obstacles_of(strand) {
@@ -82,11 +78,9 @@ impl System {
                 let clearance = strand.clearance(o, i, drive.radius[i]);
                 if let Ok(meeting) = obstacle.meet(frame, *p, clearance) {
                     *p += meeting.depth * meeting.normal;
-                    moved = true;
                 }
             }
         }
-        moved
     }
 
     /// How far the worst particle of a strand is inside an obstacle beyond its clearance, metres.
@@ -112,7 +106,9 @@ fn smooth(strand: &Strand, position: &mut [DVec3], carried: &[DVec3]) {
         if strand.inverse_mass[i] > 0.0 {
             let around = 0.5 * (moved[i - 1] + moved[i + 1]);
             // Outward only: a particle already clear may follow its neighbours, none is drawn back in.
-            position[i] = carried[i] + if around.length() > moved[i].length() { around } else { moved[i] };
+            let (far, own) = (around.length(), moved[i].length());
+            let share = ((far - own) / (0.25 * far).max(1e-12)).clamp(0.0, 1.0);
+            position[i] = carried[i] + moved[i].lerp(around, share);
         }
     }
 }
