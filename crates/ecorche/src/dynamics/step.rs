@@ -221,7 +221,10 @@ impl System {
             for ((strand, state), scratch) in
                 self.strands.iter().zip(&mut state.strands).zip(scratches.iter())
             {
-                rest(strand, state, &scratch.start);
+                // Springs come to rest by themselves; what is pressed out or unbent creeps.
+                if strand.spec.stout || !scratch.near.is_empty() || !scratch.obstacles.is_empty() {
+                    rest(strand, state, &scratch.start);
+                }
             }
         }
         state.frames.copy_from_slice(next);
