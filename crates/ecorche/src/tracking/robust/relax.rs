@@ -111,5 +111,5 @@ pub(super) fn keep_lengths(
 /// point; without this the cylinder bent by 90 degrees has edges of 0.05.
 const SHORTEST: f32 = 0.2;
 /// Of the length at rest. Two limbs pushed apart stretch the skin between them; without this the cylinder bent by 120
-/// degrees and twisted by 80 has edges of 3.5.
+/// degrees and twisted by 80 has edges of 3.5; smaller ones were not tried.
 const LONGEST: f32 = 2.8;
