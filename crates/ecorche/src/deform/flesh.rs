@@ -10,16 +10,17 @@
 //! Differs in: the fillet, in place of a clean union and the detail operator, which show every muscle's outline on the
 //! skin; one falloff per part; muscles shared out to parts.
 
+use super::layers::{Compact, PartLayer, PosedLayers, PosedMember, PosedSource, on_stations};
 use super::{MuscleSettings, State};
 use crate::anatomy::BindFrames;
 use crate::character::Character;
 use crate::dynamics::{Keep, Obstacle, Report, Rigid, Shape, SignedDistance};
-use crate::field::{Field, Grid, Sample, Support};
+use crate::field::{Field, Grid};
 use crate::muscle::definition::BodyDef;
-use crate::muscle::{self, BuildError, FatPad, ImplicitMuscle, Motion, Musculature, TabulatedMuscle, thin};
+use crate::muscle::{self, BuildError, ImplicitMuscle, Motion, Musculature, TabulatedMuscle, thin};
 use crate::parts::{FOLLOWS, Part, Parts};
 use crate::skinning::Surface;
-use crate::tracking::{Layers, robust};
+use crate::tracking::robust;
 use glam::{Affine3A, DVec3, Vec3};
 use rayon::prelude::*;
 use std::path::Path;
@@ -85,7 +86,7 @@ impl Flesh {
         let skins: Vec<Obstacle> = skins.collect();
         let musculature = Musculature::new(definition, &character.skeleton, &bind_from_bone, folder, skins)?;
         let members = members(character, surface, parts, &musculature);
-        let falloff = parts.parts.iter().map(|p| Compact { inverse: p.radius.recip() }).collect();
+        let falloff = parts.parts.iter().map(|p| Compact::new(p.radius)).collect();
         Ok(Self { musculature, bind_from_bone, members, falloff })
     }
 
@@ -125,10 +126,14 @@ impl Flesh {
             .par_iter()
             .zip(&self.falloff)
             .map(|(members, &falloff)| {
-                let members: Vec<PosedMember> =
-                    members.iter().map(|m| PosedMember::new(m, flesh, &tables)).collect();
-                let support = members.iter().fold(Support::EMPTY, |sum, m| sum.with(m.support));
-                PartLayer { support, falloff, lattice: Lattice::new(support, &members), members }
+                let posed = |m: &Member| {
+                    let field = match m.source {
+                        Source::Fibre(index) => PosedSource::Muscle(tables[index].clone()),
+                        Source::Pad(index) => PosedSource::Pad(flesh.fat[index].field),
+                    };
+                    PosedMember { field, reach: m.reach, share: m.share.clone() }
+                };
+                PartLayer::new(members.iter().map(posed).collect(), falloff)
             })
             .collect();
         PosedLayers { parts }
@@ -331,284 +336,6 @@ fn shares(counts: Vec<[f32; STATIONS]>, named: Option<&[bool]>) -> Vec<(usize, V
     shares
 }
 
-/// Value and slope by `s` of a list over even stations; 1 if there is none.
-#[inline]
-fn on_stations(list: &[f32], s: f32) -> (f32, f32) {
-    if list.is_empty() {
-        return (1.0, 0.0);
-    }
-    let last = list.len() - 1;
-    let at = s.clamp(0.0, 1.0) * last as f32;
-    let k = (at as usize).min(last - 1);
-    let step = list[k + 1] - list[k];
-    (list[k] + (at - k as f32) * step, step * last as f32)
-}
-
-/// A muscle or pad of one part in one moment.
-struct PosedMember {
-    field: PosedSource,
-    reach: f32,
-    share: Arc<[f32]>,
-    /// Outside of it nothing is felt.
-    support: Support,
-    /// Around the axis, or the pad.
-    low: Vec3,
-    high: Vec3,
-    /// From there to the surface, at most.
-    thick: f32,
-}
-
-enum PosedSource {
-    Muscle(Arc<TabulatedMuscle>),
-    Pad(FatPad),
-}
-
-impl PosedMember {
-    fn new(member: &Member, flesh: &muscle::Flesh, tables: &[Arc<TabulatedMuscle>]) -> Self {
-        let (field, low, high, thick) = match member.source {
-            Source::Fibre(index) => {
-                let muscle = tables[index].clone();
-                let ([low, high], thick) = (muscle.bounds(), muscle.thickest());
-                (PosedSource::Muscle(muscle), low, high, thick)
-            }
-            Source::Pad(index) => {
-                let pad = flesh.fat[index].field;
-                let support = pad.support();
-                let (middle, half) =
-                    (0.5 * (support.low + support.high), 0.25 * (support.high - support.low));
-                (PosedSource::Pad(pad), middle - half, middle + half, 0.0)
-            }
-        };
-        let margin = thick + member.reach;
-        let support = Support { low: low - margin, high: high + margin };
-        Self { field, reach: member.reach, share: member.share.clone(), support, low, high, thick }
-    }
-
-    /// Boxes outside which nothing is felt.
-    fn boxes(&self) -> impl Iterator<Item = Support> + '_ {
-        let margin = self.thick + self.reach;
-        let (muscle, pad) = match &self.field {
-            PosedSource::Muscle(muscle) => (Some(muscle), None),
-            PosedSource::Pad(_) => (None, Some(self.support)),
-        };
-        let stretches = muscle.into_iter().flat_map(|muscle| muscle.stretches());
-        stretches.map(move |[low, high]| Support { low: low - margin, high: high + margin }).chain(pad)
-    }
-
-    /// Nearly the distance and its gradient; `None` where it is not felt.
-    #[inline]
-    fn distance(&self, point: Vec3) -> Option<(f32, Vec3)> {
-        let (distance, gradient) = match &self.field {
-            PosedSource::Muscle(muscle) => {
-                let near = muscle.near(point, self.thick + self.reach)?;
-                let (share, slope) = on_stations(&self.share, near.share);
-                let farther = self.reach * (1.0 - share);
-                (near.distance + farther, near.gradient - self.reach * slope * near.share_slope)
-            }
-            PosedSource::Pad(pad) => {
-                let (distance, gradient) = pad.distance(point.as_dvec3());
-                (distance as f32, gradient.as_vec3())
-            }
-        };
-        (distance < self.reach).then_some((distance, gradient))
-    }
-
-    #[inline]
-    fn sample(&self, point: Vec3, falloff: Compact) -> Sample {
-        let Some((distance, gradient)) = self.distance(point) else { return Sample::OUTSIDE };
-        let (mut value, mut slope) = (falloff.value(distance), falloff.slope(distance));
-        // Led to zero over the outer half of the reach.
-        let t = 2.0 - 2.0 * distance / self.reach;
-        if t < 1.0 {
-            let (fade, by_t) = (t * t * (3.0 - 2.0 * t), 6.0 * t * (1.0 - t));
-            slope = slope * fade - value * by_t * 2.0 / self.reach;
-            value *= fade;
-        }
-        Sample { value, gradient: slope * gradient }
-    }
-}
-
-/// [`crate::field::Falloff`] in single precision.
-#[derive(Clone, Copy, Debug)]
-struct Compact {
-    /// One over the radius, 1/m.
-    inverse: f32,
-}
-
-impl Compact {
-    #[inline]
-    fn value(self, distance: f32) -> f32 {
-        let u = (distance * self.inverse).clamp(-1.0, 1.0);
-        let square = u * u;
-        0.5 - u * (0.9375 + square * (0.1875 * square - 0.625))
-    }
-
-    #[inline]
-    fn slope(self, distance: f32) -> f32 {
-        let u = (distance * self.inverse).clamp(-1.0, 1.0);
-        let w = u * u - 1.0;
-        -0.9375 * self.inverse * w * w
-    }
-}
-
-struct PartLayer {
-    support: Support,
-    falloff: Compact,
-    members: Vec<PosedMember>,
-    lattice: Lattice,
-}
-
-/// Which members may be felt where: a box of cells, in each a bit for every member. A trunk has sixty muscles, of which
-/// a point feels three.
-struct Lattice {
-    low: Vec3,
-    cells_per_metre: Vec3,
-    /// The last bit stands for all members from there on.
-    felt: Vec<u128>,
-}
-
-impl Lattice {
-    /// Cells along each side.
-    const CELLS: usize = 12;
-
-    fn new(support: Support, members: &[PosedMember]) -> Self {
-        let size = support.high - support.low;
-        if members.is_empty() || !size.is_finite() {
-            return Self { low: Vec3::ZERO, cells_per_metre: Vec3::ZERO, felt: Vec::new() };
-        }
-        let cells_per_metre = Self::CELLS as f32 / size.max(Vec3::splat(f32::MIN_POSITIVE));
-        let mut lattice = Self { low: support.low, cells_per_metre, felt: vec![0; Self::CELLS.pow(3)] };
-        for (k, member) in members.iter().enumerate() {
-            let bit = 1u128 << k.min(127);
-            for felt in member.boxes() {
-                let [low, high] = [felt.low, felt.high].map(|corner| lattice.cell(corner));
-                for z in low[2]..=high[2] {
-                    for y in low[1]..=high[1] {
-                        for x in low[0]..=high[0] {
-                            lattice.felt[x + Self::CELLS * (y + Self::CELLS * z)] |= bit;
-                        }
-                    }
-                }
-            }
-        }
-        lattice
-    }
-
-    #[inline]
-    fn cell(&self, point: Vec3) -> [usize; 3] {
-        let at = ((point - self.low) * self.cells_per_metre).max(Vec3::ZERO);
-        at.to_array().map(|c| (c as usize).min(Self::CELLS - 1))
-    }
-
-    /// Indices of the members that may be felt at a point, ascending.
-    #[inline]
-    fn at(&self, point: Vec3, members: usize) -> impl Iterator<Item = usize> + '_ {
-        let [x, y, z] = self.cell(point);
-        let mut bits = self.felt.get(x + Self::CELLS * (y + Self::CELLS * z)).copied().unwrap_or(0);
-        let beyond = if bits >> 127 == 1 { 128..members.max(128) } else { 0..0 };
-        let first = std::iter::from_fn(move || {
-            (bits != 0).then(|| {
-                let k = bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                k
-            })
-        });
-        first.chain(beyond)
-    }
-}
-
-/// The layers of every part in one moment.
-pub(super) struct PosedLayers {
-    parts: Vec<PartLayer>,
-}
-
-/// Most muscles and pads felt at one point of a part; more are ignored. The athlete's trunk has up to nine.
-const MOST_FELT: usize = 16;
-
-impl Layers for PosedLayers {
-    fn support(&self, part: u32) -> Support {
-        self.parts[part as usize].support
-    }
-
-    #[inline]
-    fn join(&self, part: u32, point: Vec3, own: Sample) -> Sample {
-        let layer = &self.parts[part as usize];
-        let mut felt = [Sample::OUTSIDE; MOST_FELT];
-        let (mut count, mut most) = (0, own.value);
-        for k in layer.lattice.at(point, layer.members.len()) {
-            let member = &layer.members[k];
-            if !member.support.contains(point) || count == MOST_FELT {
-                continue;
-            }
-            // At best the point is this far from the surface; less than a fillet below the rest it is not felt.
-            let nearest = (point.max(member.low).min(member.high) - point).length() - member.thick;
-            if capped(layer.falloff.value(nearest)).0 + FILLET < most {
-                continue;
-            }
-            let mut next = member.sample(point, layer.falloff);
-            if next.value <= 0.0 {
-                continue;
-            }
-            let (value, slope) = capped(next.value);
-            next = Sample { value, gradient: slope * next.gradient };
-            most = most.max(value);
-            // In the order of their values, not of the anatomy: left and right are then joined alike.
-            let at = felt[..count].partition_point(|s| s.value > value);
-            felt[at..=count].rotate_right(1);
-            felt[at] = next;
-            count += 1;
-        }
-        let mut joined = Sample::OUTSIDE;
-        let mut own = Some(own);
-        for &next in &felt[..count] {
-            if own.is_some_and(|own| own.value >= next.value) {
-                joined = filleted(joined, own.take().unwrap_or_default());
-            }
-            joined = filleted(joined, next);
-        }
-        own.map_or(joined, |own| filleted(joined, own))
-    }
-}
-
-/// Width of the fillet between muscles, and between them and the part, in values: skin and fascia span grooves. Below
-/// 0.5, or a field alone would not be itself. At 0.1 the contracted biceps stands out like a ball; at 0.45 grooves are
-/// gone.
-const FILLET: f32 = 0.3;
-/// How far above 0.5 the inside of a muscle rises: below what the part has at its axis, so that a vertex lost in there is
-/// led out of the part and not to the axis.
-const CORE: f32 = 0.1;
-
-/// A muscle's value with its core cut off, and the slope.
-#[inline]
-fn capped(value: f32) -> (f32, f32) {
-    if value <= 0.5 {
-        return (value, 1.0);
-    }
-    let rest = (-(value - 0.5) / CORE).exp();
-    (0.5 + CORE * (1.0 - rest), rest)
-}
-
-/// The larger of two fields, rounded where they are nearly equal: with m their mean and `k = FILLET 4 m (1 - m)`, larger by
-/// `(k - |a - b|)^2 / 4 k` within k. A field alone is itself.
-#[inline]
-fn filleted(a: Sample, b: Sample) -> Sample {
-    let (large, small) = if a.value >= b.value { (a, b) } else { (b, a) };
-    let mean = 0.5 * (a.value + b.value);
-    let k = FILLET * 4.0 * mean * (1.0 - mean);
-    let inside = k - (large.value - small.value);
-    if inside <= 0.0 || k <= 0.0 {
-        return large;
-    }
-    // Of u^2 / 4k with u = k - a + b: by u, and by k.
-    let (by_u, by_k) = (inside / (2.0 * k), -inside * inside / (4.0 * k * k));
-    let k_slope = FILLET * 2.0 * (1.0 - 2.0 * mean);
-    let through_k = (by_u + by_k) * k_slope;
-    Sample {
-        value: large.value + inside * inside / (4.0 * k),
-        gradient: (1.0 - by_u + through_k) * large.gradient + (by_u + through_k) * small.gradient,
-    }
-}
-
 /// The skin of a part, for muscles to stay inside of.
 #[derive(Debug)]
 struct Skin {
@@ -638,42 +365,6 @@ impl SignedDistance for Skin {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn sample(value: f32, gradient: Vec3) -> Sample {
-        Sample { value, gradient }
-    }
-
-    #[test]
-    fn a_field_alone_is_itself_and_the_union_is_smooth() {
-        for i in 0..=100 {
-            let a = i as f32 / 100.0;
-            assert_eq!(filleted(sample(a, Vec3::X), Sample::OUTSIDE).value, a);
-            for j in 0..=100 {
-                let b = j as f32 / 100.0;
-                let (x, y) = (sample(a, Vec3::X), sample(b, Vec3::Y));
-                let joined = filleted(x, y);
-                assert_eq!(joined.value, filleted(y, x).value);
-                assert!(joined.value >= a.max(b) && joined.value <= 1.0 + 1e-6, "{a} {b} {}", joined.value);
-                assert!(joined.gradient.min_element() > -1e-3, "more of one is never less of both: {a} {b}");
-                let h = 1e-3;
-                let by_a = (filleted(sample(a + h, Vec3::X), y).value
-                    - filleted(sample(a - h, Vec3::X), y).value)
-                    / (2.0 * h);
-                let inner = (0.01..0.99).contains(&a) && (0.01..0.99).contains(&b);
-                assert!(
-                    !inner || (by_a - joined.gradient.x).abs() < 0.03,
-                    "{a} {b}: {by_a} {}",
-                    joined.gradient
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn a_core_stays_below_what_lies_around_it() {
-        assert_eq!(capped(0.4), (0.4, 1.0));
-        assert!(capped(1.0).0 < 0.5 + CORE && capped(0.55).0 > 0.53);
-    }
 
     #[test]
     fn neighbours_share_a_muscle_around_the_joint() {

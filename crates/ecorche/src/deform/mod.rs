@@ -13,6 +13,7 @@
 mod field;
 mod flesh;
 mod implicit;
+mod layers;
 mod papers;
 mod playback;
 mod settings;

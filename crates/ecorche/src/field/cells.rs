@@ -126,6 +126,20 @@ impl Cells {
         Vec4::new(value, gx, gy, gz)
     }
 
+    /// A box outside of which no corner of a cell has as much as `value`.
+    pub fn bounds_above(&self, value: f32) -> Support {
+        let least = (value * FULL) as i16;
+        let mut bounds = Support::EMPTY;
+        for (i, _) in self.cells.iter().enumerate().filter(|(_, c)| c.value.iter().any(|&v| v >= least)) {
+            let i = i as u32;
+            let cell =
+                UVec3::new(i % self.stride[0], i % self.stride[1] / self.stride[0], i / self.stride[1]);
+            let low = Vec3::from(self.low) + cell.as_vec3() / self.cells_per_metre;
+            bounds = bounds.with(Support { low, high: low + self.cells_per_metre.recip() });
+        }
+        bounds
+    }
+
     /// Bytes of the table.
     pub fn size_in_memory(&self) -> usize {
         size_of_val(self.cells.as_slice())

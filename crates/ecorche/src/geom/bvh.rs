@@ -184,12 +184,12 @@ impl Bvh {
         };
     }
 
-    /// As [`Bvh::refit_triangles`] where only the listed triangles have moved.
-    pub fn refit_triangles_among(&mut self, positions: &[Vec3], triangles: &[[u32; 3]], list: &[u32]) {
+    /// As [`Bvh::refit`] where only the listed items have moved.
+    pub fn refit_among(&mut self, list: &[u32], box_of: impl Fn(u32) -> Aabb) {
         let mut moved = Vec::new();
-        for &t in list {
-            let [leaf, place] = self.places[t as usize];
-            self.boxes[place as usize] = Aabb::around(&triangles[t as usize].map(|v| positions[v as usize]));
+        for &item in list {
+            let [leaf, place] = self.places[item as usize];
+            self.boxes[place as usize] = box_of(item);
             moved.push(leaf);
         }
         // Children come after their parents, so level by level upward is from the last to the first.
@@ -212,60 +212,36 @@ impl Bvh {
         self.refit(|t| Aabb::around(&triangles[t as usize].map(|v| positions[v as usize])));
     }
 
-    /// Every pair of items `[a, b]`, `a < b`, whose boxes overlap and for which `keep(a, b)` holds,
-    /// ascending. Runs in parallel.
-    pub fn self_pairs(&self, keep: impl Fn(u32, u32) -> bool + Sync) -> Vec<[u32; 2]> {
-        self.self_pairs_in(keep, |_, _| true)
-    }
-
-    /// What `join` makes of the items under each node.
-    pub fn summaries<T: Copy>(&self, of_item: impl Fn(u32) -> T, join: impl Fn(T, T) -> T) -> Vec<T> {
-        let Some(&first) = self.order.first() else { return Vec::new() };
-        let mut found = vec![of_item(first); self.nodes.len()];
-        for (i, node) in self.nodes.iter().enumerate().rev() {
-            let link = node.link as usize;
-            found[i] = match node.count as usize {
-                0 => join(found[i + 1], found[link]),
-                count => {
-                    let items = self.order[link..link + count].iter().map(|&item| of_item(item));
-                    items.reduce(&join).expect("a leaf has items")
-                }
-            };
+    /// The items of the largest nodes that hold at most so many, node by node; a leaf is not cut.
+    pub fn cut(&self, most: usize) -> Vec<&[u32]> {
+        let Some(&root) = self.nodes.first() else { return Vec::new() };
+        let mut found = Vec::new();
+        // Items of a node follow each other in `order`.
+        let mut stack = vec![(0, root, 0..self.order.len())];
+        while let Some((i, node, range)) = stack.pop() {
+            if range.len() <= most || node.count > 0 {
+                found.push(&self.order[range]);
+                continue;
+            }
+            let (left, right) = (i + 1, node.link as usize);
+            let middle = self.first_item(right);
+            stack.push((right, self.nodes[right], middle..range.end));
+            stack.push((left, self.nodes[left], range.start..middle));
         }
         found
     }
 
-    /// Cuts the tree into the largest nodes that hold at most so many items: the nodes, and of each node (numbered as
-    /// in [`Bvh::summaries`]) the place of the one it lies in, `u32::MAX` above the cut.
-    pub fn cut(&self, most: usize) -> (Vec<u32>, Vec<u32>) {
-        let count = |node: &Node| node.count as usize;
-        let items = self.summaries(|_| 1usize, |a, b| a + b);
-        let (mut roots, mut root_of_node) = (Vec::new(), vec![u32::MAX; self.nodes.len()]);
-        for (i, node) in self.nodes.iter().enumerate() {
-            if root_of_node[i] == u32::MAX && (items[i] <= most || count(node) > 0) {
-                root_of_node[i] = roots.len() as u32;
-                roots.push(i as u32);
-            }
-            if count(node) == 0 && root_of_node[i] != u32::MAX {
-                root_of_node[i + 1] = root_of_node[i];
-                root_of_node[node.link as usize] = root_of_node[i];
-            }
+    /// Place in `order` of a node's first item.
+    fn first_item(&self, mut node: usize) -> usize {
+        while self.nodes[node].count == 0 {
+            node += 1;
         }
-        (roots, root_of_node)
+        self.nodes[node].link as usize
     }
 
-    /// The node that holds an item, numbered as in [`Bvh::summaries`].
-    pub fn leaf_of(&self, item: u32) -> u32 {
-        self.places[item as usize][0]
-    }
-
-    /// As [`Bvh::self_pairs`], without the pairs of items of two nodes, or inside one, that `is_open` says no to;
-    /// nodes are numbered as in [`Bvh::summaries`].
-    pub fn self_pairs_in(
-        &self,
-        keep: impl Fn(u32, u32) -> bool + Sync,
-        is_open: impl Fn(u32, u32) -> bool + Sync,
-    ) -> Vec<[u32; 2]> {
+    /// Every pair of items `[a, b]`, `a < b`, whose boxes overlap and for which `keep(a, b)` holds,
+    /// ascending. Runs in parallel.
+    pub fn self_pairs(&self, keep: impl Fn(u32, u32) -> bool + Sync) -> Vec<[u32; 2]> {
         if self.nodes.is_empty() {
             return Vec::new();
         }
@@ -274,7 +250,7 @@ impl Bvh {
         while tasks.len() < TASKS {
             let mut next = Vec::with_capacity(tasks.len() * 3);
             let mut cut = false;
-            for &(a, b) in tasks.iter().filter(|(a, b)| is_open(*a, *b)) {
+            for &(a, b) in &tasks {
                 cut |= self.split_pair(a, b, &mut next);
             }
             tasks = next;
@@ -289,9 +265,6 @@ impl Bvh {
                 let mut pairs = Vec::new();
                 let mut stack = vec![task];
                 while let Some((a, b)) = stack.pop() {
-                    if !is_open(a, b) {
-                        continue;
-                    }
                     if !self.split_pair_or_leaf(a, b, &mut stack) {
                         self.leaf_pairs(a, b, &keep, &mut pairs);
                     }
@@ -712,7 +685,7 @@ mod tests {
         for v in moved.iter().flat_map(|&t| triangles[t as usize]) {
             half[v as usize] = before[v as usize];
         }
-        refitted.refit_triangles_among(&half, &triangles, &moved);
+        refitted.refit_among(&moved, |t| Aabb::around(&triangles[t as usize].map(|v| half[v as usize])));
         let fresh_half = Bvh::over_triangles(&half, &triangles);
         assert_eq!(refitted.self_pairs(|_, _| true), fresh_half.self_pairs(|_, _| true));
         refitted.refit_triangles(&after, &triangles);

@@ -6,6 +6,7 @@ pub mod bvh;
 pub mod intersect;
 pub mod laplacian;
 pub mod mesh;
+mod patches;
 pub mod ply;
 pub mod poisson_disk;
 pub mod polygonise;

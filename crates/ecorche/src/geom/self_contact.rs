@@ -2,7 +2,8 @@
 
 use super::bvh::{Aabb, Bvh};
 use super::intersect::{QuickPlane, depth_sign, segment_meets_triangle, triangles_meet};
-use glam::{Vec3, Vec3A};
+use super::patches::Patches;
+use glam::Vec3;
 use rayon::prelude::*;
 
 /// Pairs of triangles `[a, b]`, `a < b`, that meet; ascending.
@@ -25,90 +26,17 @@ pub struct SelfContact {
     patches: Patches,
 }
 
-/// The surface cut into small patches.
-#[derive(Clone, Debug)]
-struct Patches {
-    /// The node of the tree that is the patch.
-    node: Vec<u32>,
-    /// Of each node the patch it lies in, `u32::MAX` for larger nodes.
-    of_node: Vec<u32>,
-    /// Patches that share a vertex.
-    neighbours: Vec<Vec<u32>>,
-}
-
-/// Triangles of a patch at most. With 4 and 8 a search takes as long.
-const PATCH: usize = 16;
-
-/// The box around some triangles' normals.
-type Look = [Vec3A; 2];
-
-#[inline]
-fn both([low_a, high_a]: Look, [low_b, high_b]: Look) -> Look {
-    [low_a.min(low_b), high_a.max(high_b)]
-}
-
-#[inline]
-fn look_to_one_side([low, high]: Look) -> bool {
-    let middle = low + high;
-    // The least product of any normal in the box with its middle.
-    (middle * low).min(middle * high).element_sum() > 0.0
-}
-
-impl Patches {
-    fn new(triangles: &[[u32; 3]], bvh: &Bvh) -> Self {
-        let (node, of_node) = bvh.cut(PATCH);
-        let corners = triangles.iter().zip(0..).flat_map(|(corners, t)| {
-            let patch = of_node[bvh.leaf_of(t) as usize];
-            corners.map(|v| (v, patch))
-        });
-        let mut at_vertex: Vec<(u32, u32)> = corners.collect();
-        at_vertex.sort_unstable();
-        at_vertex.dedup();
-        let mut neighbours = vec![Vec::new(); node.len()];
-        for at in at_vertex.chunk_by(|a, b| a.0 == b.0) {
-            for &(_, a) in at {
-                neighbours[a as usize].extend(at.iter().map(|b| b.1).filter(|&b| b != a));
-            }
-        }
-        for list in &mut neighbours {
-            list.sort_unstable();
-            list.dedup();
-        }
-        Self { node, of_node, neighbours }
-    }
-
-    /// For each patch whether it and all around it look to one side, given where the triangles of each node look.
-    fn smooth(&self, looks: &[Look]) -> Vec<bool> {
-        let around = |(&node, neighbours): (&u32, &Vec<u32>)| {
-            let nodes = neighbours.iter().map(|&k| self.node[k as usize]);
-            look_to_one_side(nodes.fold(looks[node as usize], |sum, k| both(sum, looks[k as usize])))
-        };
-        self.node.iter().zip(&self.neighbours).map(around).collect()
-    }
-
-    /// Whether two nodes, one of them a patch, lie in neighbouring patches of which one is smooth.
-    #[inline]
-    fn is_smooth_between(&self, smooth: &[bool], a: u32, b: u32) -> bool {
-        let (p, q) = (self.of_node[a as usize], self.of_node[b as usize]);
-        if p == u32::MAX || q == u32::MAX || !(smooth[p as usize] || smooth[q as usize]) {
-            return false;
-        }
-        let first_met = self.node[p as usize] == a || self.node[q as usize] == b;
-        first_met && self.neighbours[p as usize].contains(&q)
-    }
-}
-
 impl SelfContact {
     /// Prepares the search; `positions` should be a typical pose, such as the rest pose.
     pub fn new(positions: &[Vec3], triangles: &[[u32; 3]]) -> Self {
         let bvh = Bvh::over_triangles(positions, triangles);
-        Self { triangles: triangles.to_vec(), patches: Patches::new(triangles, &bvh), bvh }
+        Self { triangles: triangles.to_vec(), patches: Patches::new(positions, triangles, &bvh), bvh }
     }
 
     /// The triangles that meet when the vertices are at `positions`.
     pub fn find(&mut self, positions: &[Vec3]) -> Crossings {
-        self.bvh.refit_triangles(positions, &self.triangles);
-        let found = self.bvh.self_pairs(|a, b| self.meet(positions, a, b));
+        self.fit(positions);
+        let found = self.bvh.self_pairs(|a, b| meet(&self.triangles, positions, a, b));
         self.sort(found)
     }
 
@@ -116,50 +44,35 @@ impl SelfContact {
     /// side does not cross itself: true of skin but for pieces that lie on each other and look the same way. Nor do two
     /// triangles of one ring fold that look the same way.
     pub fn find_between_patches(&mut self, positions: &[Vec3]) -> Crossings {
-        let found = self.between_patches(positions, |contact, a, b, normals| {
-            let look_alike = normals[a as usize].dot(normals[b as usize]) > 0.0;
-            if look_alike { contact.cross(positions, a, b) } else { contact.meet(positions, a, b) }
+        let Self { triangles, patches, .. } = self;
+        let found = patches.pairs(positions, triangles, |a, b| {
+            let normal = |t: u32| {
+                let [p, q, r] = triangles[t as usize].map(|v| positions[v as usize]);
+                (q - p).cross(r - p)
+            };
+            let look_alike = normal(a).dot(normal(b)) > 0.0;
+            if look_alike { cross(triangles, positions, a, b) } else { meet(triangles, positions, a, b) }
         });
         self.sort(found)
     }
 
     /// The pairs of [`SelfContact::find_between_patches`] without the folds.
     pub fn pairs_between_patches(&mut self, positions: &[Vec3]) -> Vec<[u32; 2]> {
-        self.between_patches(positions, |contact, a, b, _| contact.cross(positions, a, b))
-    }
-
-    fn between_patches(
-        &mut self,
-        positions: &[Vec3],
-        keep: impl Fn(&Self, u32, u32, &[Vec3A]) -> bool + Sync,
-    ) -> Vec<[u32; 2]> {
-        self.bvh.refit_triangles(positions, &self.triangles);
-        let normal = |t: &[u32; 3]| {
-            let [a, b, c] = t.map(|v| positions[v as usize]);
-            Vec3A::from((b - a).cross(c - a).normalize_or_zero())
-        };
-        let mut normals = Vec::new();
-        self.triangles.par_iter().with_min_len(1024).map(normal).collect_into_vec(&mut normals);
-        let looks = self.bvh.summaries(|t| [normals[t as usize]; 2], both);
-        let smooth = self.patches.smooth(&looks);
-        let is_open = |a: u32, b: u32| match a == b {
-            true => !look_to_one_side(looks[a as usize]),
-            false => !self.patches.is_smooth_between(&smooth, a, b),
-        };
-        self.bvh.self_pairs_in(|a, b| keep(self, a, b, &normals), is_open)
+        let Self { triangles, patches, .. } = self;
+        patches.pairs(positions, triangles, |a, b| cross(triangles, positions, a, b))
     }
 
     /// The pairs of [`SelfContact::find`] with at least one triangle of the list, which must be ascending and hold all
-    /// that have moved since the search before.
+    /// that have moved since the last search between patches, or the last of these.
     pub fn pairs_among(&mut self, positions: &[Vec3], list: &[u32]) -> Vec<[u32; 2]> {
-        self.bvh.refit_triangles_among(positions, &self.triangles, list);
+        self.patches.fit_among(positions, &self.triangles, list);
         let of_triangle = |&a: &u32| {
             let mut found = Vec::new();
             let corners = self.triangles[a as usize].map(|v| positions[v as usize]);
-            self.bvh.overlapping(&Aabb::around(&corners), |b| {
+            self.patches.overlapping(positions, &self.triangles, &Aabb::around(&corners), |b| {
                 // A pair within the list is found from its smaller triangle.
                 let skip = b == a || (b < a && list.binary_search(&b).is_ok());
-                if !skip && self.cross(positions, a.min(b), a.max(b)) {
+                if !skip && cross(&self.triangles, positions, a.min(b), a.max(b)) {
                     found.push([a.min(b), a.max(b)]);
                 }
             });
@@ -171,26 +84,6 @@ impl SelfContact {
         found
     }
 
-    /// Whether two triangles without a shared vertex meet.
-    fn cross(&self, positions: &[Vec3], a: u32, b: u32) -> bool {
-        let (ta, tb) = (self.triangles[a as usize], self.triangles[b as usize]);
-        let corners = |t: [u32; 3]| t.map(|v| positions[v as usize]);
-        shared_vertices(ta, tb) == Shared::None
-            && proper(ta)
-            && proper(tb)
-            && triangles_meet(corners(ta), corners(tb))
-    }
-
-    fn meet(&self, positions: &[Vec3], a: u32, b: u32) -> bool {
-        let (ta, tb) = (self.triangles[a as usize], self.triangles[b as usize]);
-        let corners = |t: [u32; 3]| t.map(|v| positions[v as usize]);
-        match shared_vertices(ta, tb) {
-            Shared::None => proper(ta) && proper(tb) && triangles_meet(corners(ta), corners(tb)),
-            Shared::One(i, j) => proper(ta) && proper(tb) && folded(corners(ta), i, corners(tb), j),
-            Shared::More => false,
-        }
-    }
-
     fn sort(&self, found: Vec<[u32; 2]>) -> Crossings {
         let (pairs, folds) = found.into_iter().partition(|&[a, b]| {
             shared_vertices(self.triangles[a as usize], self.triangles[b as usize]) == Shared::None
@@ -198,7 +91,13 @@ impl SelfContact {
         Crossings { pairs, folds }
     }
 
-    /// The tree as left by the last [`SelfContact::find`], for other questions about the same positions.
+    /// Fits the tree to moved vertices.
+    pub fn fit(&mut self, positions: &[Vec3]) {
+        self.bvh.refit_triangles(positions, &self.triangles);
+    }
+
+    /// The tree as left by the last [`SelfContact::find`] or [`SelfContact::fit`], for other questions about the same
+    /// positions.
     pub fn bvh(&self) -> &Bvh {
         &self.bvh
     }
@@ -244,6 +143,27 @@ fn folded(a: [Vec3; 3], i: usize, b: [Vec3; 3], j: usize) -> bool {
     !clear(edge_a, b)
         && !clear(edge_b, a)
         && (segment_meets_triangle(edge_a, b) || segment_meets_triangle(edge_b, a))
+}
+
+/// Whether two triangles without a shared vertex meet.
+fn cross(triangles: &[[u32; 3]], positions: &[Vec3], a: u32, b: u32) -> bool {
+    let (ta, tb) = (triangles[a as usize], triangles[b as usize]);
+    let corners = |t: [u32; 3]| t.map(|v| positions[v as usize]);
+    shared_vertices(ta, tb) == Shared::None
+        && proper(ta)
+        && proper(tb)
+        && triangles_meet(corners(ta), corners(tb))
+}
+
+/// Whether two triangles meet elsewhere than in what they share.
+fn meet(triangles: &[[u32; 3]], positions: &[Vec3], a: u32, b: u32) -> bool {
+    let (ta, tb) = (triangles[a as usize], triangles[b as usize]);
+    let corners = |t: [u32; 3]| t.map(|v| positions[v as usize]);
+    match shared_vertices(ta, tb) {
+        Shared::None => proper(ta) && proper(tb) && triangles_meet(corners(ta), corners(tb)),
+        Shared::One(i, j) => proper(ta) && proper(tb) && folded(corners(ta), i, corners(tb), j),
+        Shared::More => false,
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -317,6 +237,7 @@ mod tests {
             let found = contact.find(&crumpled);
             assert_eq!(found.pairs, one_by_one(&crumpled, &triangles));
             let list: Vec<u32> = (0..triangles.len() as u32).step_by(3).collect();
+            contact.pairs_between_patches(&crumpled);
             let among = contact.pairs_among(&crumpled, &list);
             let expected = found.pairs.iter().filter(|p| p.iter().any(|t| t % 3 == 0)).copied();
             assert_eq!(among, expected.collect::<Vec<_>>());

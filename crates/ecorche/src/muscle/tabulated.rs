@@ -104,13 +104,6 @@ impl TabulatedMuscle {
         }
     }
 
-    /// The box around the axis.
-    pub fn bounds(&self) -> [Vec3; 2] {
-        let low = self.blocks.iter().fold(Vec3::INFINITY, |low, b| low.min(b.low));
-        let high = self.blocks.iter().fold(Vec3::NEG_INFINITY, |high, b| high.max(b.high));
-        [self.origin + low, self.origin + high]
-    }
-
     /// The boxes around stretches of the axis, end to end.
     pub fn stretches(&self) -> impl Iterator<Item = [Vec3; 2]> + '_ {
         self.blocks.iter().map(|b| [self.origin + b.low, self.origin + b.high])

@@ -47,6 +47,8 @@ pub(super) struct Bone {
     /// direction between them undefined.
     pub segments: Vec<[Vec3A; 2]>,
     pub support: Support,
+    /// Outside of it the field is less than [`CORE`].
+    pub core: Support,
     pub hinges: Vec<Hinge>,
     /// Relaxation steps per round.
     pub relaxations: u32,
@@ -58,6 +60,9 @@ const SHORTENED: f32 = 0.5;
 const MOST_SHORTENED: f32 = 0.45;
 /// Relaxation should reach this many radii: fixed to two steps, fine meshes fold.
 const RELAXED: f32 = 1.2;
+/// Skin with more than this at rest is reached by no field outside its core: well below the surface's 0.5, and above what is
+/// left half a radius outside.
+pub(super) const CORE: f32 = 0.3;
 /// A vertex with less at rest is outside every field.
 const OUTSIDE: f32 = 0.02;
 /// Difference between own and second weight from which on the full gap is kept. At the border of two parts there is
@@ -75,6 +80,8 @@ pub(super) struct Model {
     pub part: Vec<u32>,
     /// Value of the union of all fields at rest.
     pub iso: Vec<f32>,
+    /// Whether that is the value of its own part.
+    pub is_own: Vec<bool>,
     /// Share of the gap kept, 0 to 1.
     pub gap: Vec<f32>,
     /// How far free skin may leave its skinned position, metres.
@@ -165,6 +172,9 @@ impl Model {
         let place = spread_bits(&rest, mesh.size());
         tracked.sort_by_key(|&v| (parts.part_of_vertex[v as usize], place[v as usize], v));
         let mut bones = bones(&parts.parts);
+        bones.iter_mut().zip(&fields).for_each(|(bone, field)| bone.core = field.bounds_above(CORE));
+        let is_own = |v: usize| values[v].contains(&(parts.part_of_vertex[v], iso[v]));
+        let is_own = (0..rest.len()).map(is_own).collect();
         let mean_edge = mean_edges(&rest, &adjacency, &tracked, &parts.part_of_vertex, bones.len());
         for (bone, &edge) in bones.iter_mut().zip(&mean_edge) {
             let wanted = RELAXED * bone.radius / edge.max(f32::MIN_POSITIVE);
@@ -184,6 +194,7 @@ impl Model {
             normals: mesh.normals().into_iter().map(Vec3A::from).collect(),
             part: parts.part_of_vertex.clone(),
             iso,
+            is_own,
             gap,
             shape: cotangent_weights(surface, &adjacency),
             mean: inverse_lengths(&rest, &adjacency, mesh.size()),
@@ -320,6 +331,7 @@ fn bones(parts: &[Part]) -> Vec<Bone> {
                 inner_radius: part.inner_radius,
                 segments: part.bone.iter().map(shorten).collect(),
                 support: part.field.support(),
+                core: Support::EMPTY,
                 hinges: up.into_iter().chain(down).collect(),
                 relaxations: 0,
             }

@@ -148,6 +148,14 @@ impl<'a> Posed<'a> {
         self.parts[part as usize].feels_layer(x)
     }
 
+    /// Whether the part's field, or what lies under it, may be as strong as [`super::model::CORE`] at `x`.
+    #[inline]
+    pub fn reaches_with_core(&self, part: u32, x: Vec3A) -> bool {
+        let posed = &self.parts[part as usize];
+        let core = &self.model.bones[part as usize].core;
+        posed.feels_layer(x) || core.contains(posed.bind_from_world.transform_point3a(x).into())
+    }
+
     /// How far the layer under vertex `v` has come up or gone down since rest, metres; `raise` is what it adds to the value
     /// now.
     pub fn swell(&self, v: usize, raise: f32) -> f32 {

@@ -2,7 +2,7 @@
 
 use super::follow::Followers;
 use super::level::{Bearing, Level, NEAR_ENOUGH};
-use super::model::Model;
+use super::model::{CORE, Model};
 use super::pose::{Posed, marked, smoothstep};
 use super::untangle::{Scratch, Start, Untangler};
 use super::{Join, RestLayers, Settings, ray, relax, start};
@@ -233,9 +233,9 @@ impl Tracker {
         self.followers.carry(positions, |v| skinned[v].0);
         self.finish(w);
         if let Some(state) = state {
-            state.offsets.clear();
             let offset = |(x, s): (&Vec3A, &(Vec3A, Mat3A))| s.1.inverse() * (*x - s.0);
-            state.offsets.extend(w.positions.iter().zip(&w.skinned).map(offset));
+            let offsets = w.positions.par_iter().zip(&w.skinned).with_min_len(4 * TASK).map(offset);
+            offsets.collect_into_vec(&mut state.offsets);
         }
         w.lap("follow", &mut clock);
     }
@@ -260,13 +260,13 @@ impl Tracker {
         (0..self.len()).into_par_iter().with_min_len(TASK).map(iso).collect_into_vec(&mut w.iso);
         let skinned = |v: usize| start::start(posed, v, rest[v]);
         (0..self.len()).into_par_iter().with_min_len(TASK).map(skinned).collect_into_vec(&mut w.skinned);
-        w.positions.clear();
+        let skinned = w.skinned.par_iter().with_min_len(4 * TASK);
         match state {
             Some(state) => {
                 let from = |(s, &offset): (&(Vec3A, Mat3A), &Vec3A)| s.0 + s.1 * offset;
-                w.positions.extend(w.skinned.iter().zip(&state.offsets).map(from));
+                skinned.zip(&state.offsets).map(from).collect_into_vec(&mut w.positions);
             }
-            None => w.positions.extend(w.skinned.iter().map(|s| s.0)),
+            None => skinned.map(|s| s.0).collect_into_vec(&mut w.positions),
         }
     }
 
@@ -294,8 +294,13 @@ impl Tracker {
                 .filter(|(joint, _)| posed.group_of_joint[*joint as usize] != own.group)
                 .map(|influence| influence.1)
                 .sum();
-            let still = foreign == 0.0 && marked(near).all(|k| posed.parts[k as usize].group == own.group);
-            if still && !posed.feels_layer(model.part[v], x) {
+            // It is where its own part has it; only a part that is as strong there can change that.
+            let carried = model.is_own[v] && iso[v] == model.iso[v] && iso[v] > CORE && pressed[v] <= 0.0;
+            let leaves_alone = |k: u32| {
+                posed.parts[k as usize].group == own.group
+                    || (carried && !model.is_joined[k as usize] && !posed.reaches_with_core(k, x))
+            };
+            if foreign == 0.0 && !posed.feels_layer(model.part[v], x) && marked(near).all(leaves_alone) {
                 near.fill(0);
             } else {
                 posed.prefetch(if coherent { positions[v] } else { x }, near);
@@ -311,8 +316,9 @@ impl Tracker {
                 return found;
             }
             let is_pressed = pressed[v] > 0.0;
-            let mut bearing = bearing(model, v, &skinned[v].1, iso[v], pressed[v]);
+            let mut bearing = Bearing::default();
             if is_pressed {
+                bearing = self::bearing(model, v, &skinned[v].1, iso[v], pressed[v]);
                 let (to, part) = ray::take_out(posed, v, &bearing, x, near, &mut found.evaluations);
                 found.anchor = x + (to - x).clamp_length_max(model.leash[v] + PARTED * room[v]);
                 found.from = found.anchor;

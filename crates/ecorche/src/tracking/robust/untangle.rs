@@ -307,6 +307,7 @@ impl Untangler {
             scratch.raise(model, v, 1.0, &mut front);
         }
         if !front.is_empty() {
+            contact.fit(&scratch.positions);
             let sheet = Sheet {
                 triangles: contact.triangles(),
                 vertex_ring: &self.vertex_ring,

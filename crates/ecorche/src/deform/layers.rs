@@ -1,0 +1,369 @@
+//! Muscles and fat of every part in one moment, joined to the parts' fields.
+//!
+//! A point feels three muscles of the sixty under a trunk. Which, is told by boxes around stretches of their axes, eight of
+//! them at a time: a muscle farther away than the fillet is wide changes no bit of the result.
+
+use crate::field::{Sample, Support};
+use crate::muscle::{FatPad, TabulatedMuscle};
+use crate::tracking::Layers;
+use glam::Vec3;
+use std::sync::Arc;
+
+/// A muscle or pad of one part in one moment.
+pub(super) struct PosedMember {
+    pub field: PosedSource,
+    /// How far outside its surface it is felt, metres.
+    pub reach: f32,
+    /// Share in the part at even stations; empty for all of it.
+    pub share: Arc<[f32]>,
+}
+
+pub(super) enum PosedSource {
+    Muscle(Arc<TabulatedMuscle>),
+    Pad(FatPad),
+}
+
+impl PosedMember {
+    /// Boxes around stretches of the axis, or around the pad, and the distance from there to the surface, at most.
+    fn boxes(&self) -> (Vec<[Vec3; 2]>, f32) {
+        match &self.field {
+            PosedSource::Muscle(muscle) => (muscle.stretches().collect(), muscle.thickest()),
+            PosedSource::Pad(pad) => {
+                use crate::field::Field;
+                let Support { low, high } = pad.support();
+                let (middle, half) = (0.5 * (low + high), 0.25 * (high - low));
+                (vec![[middle - half, middle + half]], 0.0)
+            }
+        }
+    }
+
+    /// Nearly the distance and its gradient; `None` farther than `most` from the surface.
+    #[inline]
+    fn distance(&self, point: Vec3, most: f32) -> Option<(f32, Vec3)> {
+        let (distance, gradient) = match &self.field {
+            PosedSource::Muscle(muscle) => {
+                let near = muscle.near(point, muscle.thickest() + most)?;
+                let (share, slope) = on_stations(&self.share, near.share);
+                let farther = self.reach * (1.0 - share);
+                (near.distance + farther, near.gradient - self.reach * slope * near.share_slope)
+            }
+            PosedSource::Pad(pad) => {
+                let (distance, gradient) = pad.distance(point.as_dvec3());
+                (distance as f32, gradient.as_vec3())
+            }
+        };
+        (distance < most).then_some((distance, gradient))
+    }
+
+    #[inline]
+    fn sample(&self, point: Vec3, most: f32, falloff: Compact) -> Sample {
+        let Some((distance, gradient)) = self.distance(point, most.min(self.reach)) else {
+            return Sample::OUTSIDE;
+        };
+        let (mut value, mut slope) = (falloff.value(distance), falloff.slope(distance));
+        // Led to zero over the outer half of the reach.
+        let t = 2.0 - 2.0 * distance / self.reach;
+        if t < 1.0 {
+            let (fade, by_t) = (t * t * (3.0 - 2.0 * t), 6.0 * t * (1.0 - t));
+            slope = slope * fade - value * by_t * 2.0 / self.reach;
+            value *= fade;
+        }
+        Sample { value, gradient: slope * gradient }
+    }
+}
+
+/// Value and slope by `s` of a list over even stations; 1 if there is none.
+#[inline]
+pub(super) fn on_stations(list: &[f32], s: f32) -> (f32, f32) {
+    if list.is_empty() {
+        return (1.0, 0.0);
+    }
+    let last = list.len() - 1;
+    let at = s.clamp(0.0, 1.0) * last as f32;
+    let k = (at as usize).min(last - 1);
+    let step = list[k + 1] - list[k];
+    (list[k] + (at - k as f32) * step, step * last as f32)
+}
+
+/// [`crate::field::Falloff`] in single precision.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Compact {
+    radius: f32,
+    /// One over it.
+    inverse: f32,
+}
+
+impl Compact {
+    pub fn new(radius: f32) -> Self {
+        Self { radius, inverse: radius.recip() }
+    }
+
+    #[inline]
+    fn value(self, distance: f32) -> f32 {
+        let u = (distance * self.inverse).clamp(-1.0, 1.0);
+        let square = u * u;
+        0.5 - u * (0.9375 + square * (0.1875 * square - 0.625))
+    }
+
+    #[inline]
+    fn slope(self, distance: f32) -> f32 {
+        let u = (distance * self.inverse).clamp(-1.0, 1.0);
+        let w = u * u - 1.0;
+        -0.9375 * self.inverse * w * w
+    }
+
+    /// Farther away than this, metres, the value is less than `value`; at most 1/32 of the values too far.
+    #[inline]
+    fn farthest(self, value: f32) -> f32 {
+        self.radius * FARTHEST[(value * STEPS as f32).clamp(0.0, STEPS as f32) as usize]
+    }
+}
+
+const STEPS: usize = 32;
+/// In radii, of values that are multiples of 1 / [`STEPS`].
+const FARTHEST: [f32; STEPS + 1] = {
+    let mut farthest = [1.0; STEPS + 1];
+    let mut k = 0;
+    while k <= STEPS {
+        let wanted = k as f32 / STEPS as f32;
+        let (mut low, mut high) = (-1.0f32, 1.0f32);
+        let mut halving = 0;
+        while halving < 20 {
+            let u = 0.5 * (low + high);
+            let square = u * u;
+            if 0.5 - u * (0.9375 + square * (0.1875 * square - 0.625)) > wanted {
+                low = u;
+            } else {
+                high = u;
+            }
+            halving += 1;
+        }
+        farthest[k] = high;
+        k += 1;
+    }
+    farthest
+};
+
+const LANES: usize = 8;
+
+/// Eight boxes; the last of them may be nowhere.
+struct Octet {
+    low: [[f32; LANES]; 3],
+    high: [[f32; LANES]; 3],
+    /// From the box to the surface at most.
+    thick: [f32; LANES],
+    reach: [f32; LANES],
+    member: [u16; LANES],
+}
+
+impl Octet {
+    const NOWHERE: Self = Self {
+        low: [[f32::INFINITY; LANES]; 3],
+        high: [[f32::INFINITY; LANES]; 3],
+        thick: [0.0; LANES],
+        reach: [0.0; LANES],
+        member: [0; LANES],
+    };
+
+    /// Which of the surfaces may be nearer than `most`, a bit each.
+    #[inline]
+    fn within(&self, point: Vec3, most: f32) -> u32 {
+        let mut beyond = [0.0f32; LANES];
+        for (lane, beyond) in beyond.iter_mut().enumerate() {
+            let mut square = 0.0;
+            for axis in 0..3 {
+                let outside =
+                    (self.low[axis][lane] - point[axis]).max(point[axis] - self.high[axis][lane]).max(0.0);
+                square += outside * outside;
+            }
+            let radius = (self.thick[lane] + self.reach[lane].min(most)).max(0.0);
+            *beyond = square - radius * radius;
+        }
+        beyond.iter().enumerate().fold(0, |bits, (lane, beyond)| bits | u32::from(*beyond <= 0.0) << lane)
+    }
+}
+
+/// What lies under one part.
+pub(super) struct PartLayer {
+    support: Support,
+    falloff: Compact,
+    members: Vec<PosedMember>,
+    octets: Vec<Octet>,
+}
+
+impl PartLayer {
+    pub fn new(members: Vec<PosedMember>, falloff: Compact) -> Self {
+        let (mut support, mut octets, mut count) = (Support::EMPTY, Vec::new(), 0);
+        for (index, member) in members.iter().enumerate() {
+            let (boxes, thick) = member.boxes();
+            let margin = thick + member.reach;
+            for [low, high] in boxes {
+                support = support.with(Support { low: low - margin, high: high + margin });
+                let lane = count % LANES;
+                if lane == 0 {
+                    octets.push(Octet::NOWHERE);
+                }
+                count += 1;
+                let Some(octet) = octets.last_mut() else { continue };
+                for axis in 0..3 {
+                    octet.low[axis][lane] = low[axis];
+                    octet.high[axis][lane] = high[axis];
+                }
+                octet.thick[lane] = thick;
+                octet.reach[lane] = member.reach;
+                octet.member[lane] = index as u16;
+            }
+        }
+        Self { support, falloff, members, octets }
+    }
+}
+
+/// The layers of every part in one moment.
+pub(super) struct PosedLayers {
+    pub parts: Vec<PartLayer>,
+}
+
+/// Most muscles and pads felt at one point of a part; more are ignored. The athlete's trunk has up to nine.
+const MOST_FELT: usize = 16;
+
+impl Layers for PosedLayers {
+    fn support(&self, part: u32) -> Support {
+        self.parts[part as usize].support
+    }
+
+    #[inline]
+    fn join(&self, part: u32, point: Vec3, own: Sample) -> Sample {
+        let layer = &self.parts[part as usize];
+        let mut felt = [Sample::OUTSIDE; MOST_FELT];
+        let mut count = 0;
+        // What is less than a fillet below the rest is not felt.
+        let mut most = layer.falloff.farthest(own.value - FILLET);
+        let mut last = usize::MAX;
+        for octet in &layer.octets {
+            let mut bits = octet.within(point, most);
+            while bits != 0 {
+                let member = octet.member[bits.trailing_zeros() as usize] as usize;
+                bits &= bits - 1;
+                if member == last || count == MOST_FELT {
+                    continue;
+                }
+                last = member;
+                let mut next = layer.members[member].sample(point, most, layer.falloff);
+                if next.value <= 0.0 {
+                    continue;
+                }
+                let (value, slope) = capped(next.value);
+                next = Sample { value, gradient: slope * next.gradient };
+                most = most.min(layer.falloff.farthest(value - FILLET));
+                // In the order of their values, not of the anatomy: left and right are then joined alike.
+                let at = felt[..count].partition_point(|s| s.value > value);
+                felt[at..=count].rotate_right(1);
+                felt[at] = next;
+                count += 1;
+            }
+        }
+        let mut joined = Sample::OUTSIDE;
+        let mut own = Some(own);
+        for &next in &felt[..count] {
+            if own.is_some_and(|own| own.value >= next.value) {
+                joined = filleted(joined, own.take().unwrap_or_default());
+            }
+            joined = filleted(joined, next);
+        }
+        own.map_or(joined, |own| filleted(joined, own))
+    }
+}
+
+/// Width of the fillet between muscles, and between them and the part, in values: skin and fascia span grooves. Below
+/// 0.5, or a field alone would not be itself. At 0.1 the contracted biceps stands out like a ball; at 0.45 grooves are
+/// gone.
+const FILLET: f32 = 0.3;
+/// How far above 0.5 the inside of a muscle rises: below what the part has at its axis, so that a vertex lost in there is
+/// led out of the part and not to the axis.
+const CORE: f32 = 0.1;
+
+/// A muscle's value with its core cut off, and the slope.
+#[inline]
+fn capped(value: f32) -> (f32, f32) {
+    if value <= 0.5 {
+        return (value, 1.0);
+    }
+    let rest = (-(value - 0.5) / CORE).exp();
+    (0.5 + CORE * (1.0 - rest), rest)
+}
+
+/// The larger of two fields, rounded where they are nearly equal: with m their mean and `k = FILLET 4 m (1 - m)`, larger by
+/// `(k - |a - b|)^2 / 4 k` within k. A field alone is itself.
+#[inline]
+fn filleted(a: Sample, b: Sample) -> Sample {
+    let (large, small) = if a.value >= b.value { (a, b) } else { (b, a) };
+    let mean = 0.5 * (a.value + b.value);
+    let k = FILLET * 4.0 * mean * (1.0 - mean);
+    let inside = k - (large.value - small.value);
+    if inside <= 0.0 || k <= 0.0 {
+        return large;
+    }
+    // Of u^2 / 4k with u = k - a + b: by u, and by k.
+    let (by_u, by_k) = (inside / (2.0 * k), -inside * inside / (4.0 * k * k));
+    let k_slope = FILLET * 2.0 * (1.0 - 2.0 * mean);
+    let through_k = (by_u + by_k) * k_slope;
+    Sample {
+        value: large.value + inside * inside / (4.0 * k),
+        gradient: (1.0 - by_u + through_k) * large.gradient + (by_u + through_k) * small.gradient,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(value: f32, gradient: Vec3) -> Sample {
+        Sample { value, gradient }
+    }
+
+    #[test]
+    fn a_field_alone_is_itself_and_the_union_is_smooth() {
+        for i in 0..=100 {
+            let a = i as f32 / 100.0;
+            assert_eq!(filleted(sample(a, Vec3::X), Sample::OUTSIDE).value, a);
+            for j in 0..=100 {
+                let b = j as f32 / 100.0;
+                let (x, y) = (sample(a, Vec3::X), sample(b, Vec3::Y));
+                let joined = filleted(x, y);
+                assert_eq!(joined.value, filleted(y, x).value);
+                assert!(joined.value >= a.max(b) && joined.value <= 1.0 + 1e-6, "{a} {b} {}", joined.value);
+                assert!(joined.gradient.min_element() > -1e-3, "more of one is never less of both: {a} {b}");
+                let h = 1e-3;
+                let by_a = (filleted(sample(a + h, Vec3::X), y).value
+                    - filleted(sample(a - h, Vec3::X), y).value)
+                    / (2.0 * h);
+                let inner = (0.01..0.99).contains(&a) && (0.01..0.99).contains(&b);
+                assert!(
+                    !inner || (by_a - joined.gradient.x).abs() < 0.03,
+                    "{a} {b}: {by_a} {}",
+                    joined.gradient
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_core_stays_below_what_lies_around_it() {
+        assert_eq!(capped(0.4), (0.4, 1.0));
+        assert!(capped(1.0).0 < 0.5 + CORE && capped(0.55).0 > 0.53);
+    }
+
+    #[test]
+    fn values_beyond_the_farthest_distance_are_less() {
+        let falloff = Compact::new(0.1);
+        for i in 0..=100 {
+            let value = i as f32 / 100.0;
+            let distance = falloff.farthest(value);
+            assert!(falloff.value(distance + 1e-5) <= value + 1e-4, "{value}");
+            assert!(
+                falloff.value(distance) > value - 1.1 / STEPS as f32,
+                "{value}: not much farther than needed"
+            );
+        }
+    }
+}

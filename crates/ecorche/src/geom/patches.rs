@@ -1,0 +1,197 @@
+//! A surface cut into small patches, for searches that leave out most of it.
+//!
+//! Triangles that share a vertex always have boxes that overlap, so that a search over triangles spends its time on
+//! neighbours that cannot cross. A patch and all around it that look to one side do not cross each other; only the
+//! others are opened.
+
+use super::adjacency::Lists;
+use super::bvh::{Aabb, Bvh};
+use glam::{Vec3, Vec3A};
+use rayon::prelude::*;
+
+/// Triangles of a patch at most. With 4 and 8 a search takes as long.
+const PATCH: usize = 16;
+
+/// The box around some triangles' normals.
+type Look = [Vec3A; 2];
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub(super) struct Patches {
+    /// The triangles of each patch.
+    triangles: Lists,
+    of_triangle: Vec<u32>,
+    /// Patches that share a vertex, ascending.
+    neighbours: Lists,
+    /// Over the patches.
+    tree: Bvh,
+    fitted: Vec<Fitted>,
+}
+
+/// A patch in one pose.
+#[derive(Clone, Copy, Debug)]
+struct Fitted {
+    aabb: Aabb,
+    look: Look,
+    /// It and all around it look to one side.
+    is_smooth: bool,
+}
+
+/// Whether there is a direction that no normal of these patches looks away from: the sum of them all, if any.
+#[inline]
+fn look_to_one_side(patches: impl Iterator<Item = Look> + Clone) -> bool {
+    let sum = patches.clone().fold(Vec3A::ZERO, |sum, [low, high]| sum + low + high);
+    // The least product of any normal in the box with it.
+    patches.map(|[low, high]| (sum * low).min(sum * high).element_sum()).all(|least| least > 0.0)
+}
+
+impl Fitted {
+    #[inline]
+    fn new(patch: &[u32], triangles: &[[u32; 3]], positions: &[Vec3]) -> Self {
+        let (mut low, mut high) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
+        let mut look = [low, high];
+        for &t in patch {
+            let [a, b, c] = triangles[t as usize].map(|v| Vec3A::from(positions[v as usize]));
+            low = low.min(a.min(b).min(c));
+            high = high.max(a.max(b).max(c));
+            let normal = (b - a).cross(c - a).normalize_or_zero();
+            look = [look[0].min(normal), look[1].max(normal)];
+        }
+        Self { aabb: Aabb { low: low.into(), high: high.into() }, look, is_smooth: false }
+    }
+}
+
+impl Patches {
+    /// Cuts a surface where its tree is cut.
+    pub fn new(positions: &[Vec3], triangles: &[[u32; 3]], bvh: &Bvh) -> Self {
+        let patches = bvh.cut(PATCH);
+        let mut members = Vec::with_capacity(triangles.len());
+        let mut of_triangle = vec![0; triangles.len()];
+        for (patch, p) in patches.iter().zip(0..) {
+            members.extend(patch.iter().map(|&t| (p, t)));
+            patch.iter().for_each(|&t| of_triangle[t as usize] = p);
+        }
+        let corners = triangles.iter().zip(&of_triangle).flat_map(|(t, &p)| t.map(|v| (v, p)));
+        let mut at_vertex: Vec<(u32, u32)> = corners.collect();
+        at_vertex.sort_unstable();
+        at_vertex.dedup();
+        let mut neighbours: Vec<(u32, u32)> = at_vertex
+            .chunk_by(|a, b| a.0 == b.0)
+            .flat_map(|at| at.iter().flat_map(move |a| at.iter().map(move |b| (a.1, b.1))))
+            .filter(|(a, b)| a != b)
+            .collect();
+        neighbours.sort_unstable();
+        neighbours.dedup();
+        let fitted: Vec<Fitted> = patches.iter().map(|p| Fitted::new(p, triangles, positions)).collect();
+        Self {
+            triangles: Lists::group(patches.len(), &members),
+            of_triangle,
+            neighbours: Lists::group(patches.len(), &neighbours),
+            tree: Bvh::new(&fitted.iter().map(|f| f.aabb).collect::<Vec<_>>()),
+            fitted,
+        }
+    }
+
+    /// Looks at the patches where the vertices are now.
+    fn fit(&mut self, positions: &[Vec3], triangles: &[[u32; 3]]) {
+        let Self { triangles: members, neighbours, fitted, tree, .. } = self;
+        fitted
+            .par_iter_mut()
+            .enumerate()
+            .with_min_len(64)
+            .for_each(|(p, fitted)| *fitted = Fitted::new(members.get(p), triangles, positions));
+        for p in 0..fitted.len() {
+            let around = neighbours.get(p).iter().copied().chain([p as u32]).map(|k| fitted[k as usize].look);
+            fitted[p].is_smooth = look_to_one_side(around);
+        }
+        tree.refit(|p| fitted[p as usize].aabb);
+    }
+
+    /// Whether two patches share a vertex, and they and what lies around them both look to one side.
+    #[inline]
+    fn is_smooth_between(&self, p: u32, q: u32) -> bool {
+        let around = [p, q].map(|k| self.neighbours.get(k as usize));
+        if around[0].binary_search(&q).is_err() {
+            return false;
+        }
+        let of = |k: u32| &self.fitted[k as usize];
+        if of(p).is_smooth || of(q).is_smooth {
+            return true;
+        }
+        let common = around[0].iter().copied().filter(|k| around[1].binary_search(k).is_ok());
+        look_to_one_side(common.chain([p, q]).map(|k| of(k).look))
+    }
+
+    /// Every pair of triangles `[a, b]`, `a < b`, that may cross and for which `keep` holds, ascending.
+    pub fn pairs(
+        &mut self,
+        positions: &[Vec3],
+        triangles: &[[u32; 3]],
+        keep: impl Fn(u32, u32) -> bool + Sync,
+    ) -> Vec<[u32; 2]> {
+        self.fit(positions, triangles);
+        let fitted = &self.fitted;
+        let mut open = self.tree.self_pairs(|p, q| !self.is_smooth_between(p, q));
+        let rough =
+            fitted.iter().zip(0..).filter(|(patch, _)| !look_to_one_side(std::iter::once(patch.look)));
+        open.extend(rough.map(|(_, p)| [p, p]));
+        let between = |&[p, q]: &[u32; 2]| {
+            let mut found = Vec::new();
+            let of = |patch: u32, within: &Aabb| -> ([(u32, Aabb); PATCH], usize) {
+                let (mut list, mut count) = ([(0, Aabb::EMPTY); PATCH], 0);
+                for &t in self.triangles.get(patch as usize) {
+                    let aabb = Aabb::around(&triangles[t as usize].map(|v| positions[v as usize]));
+                    if aabb.overlaps(within) && count < PATCH {
+                        list[count] = (t, aabb);
+                        count += 1;
+                    }
+                }
+                (list, count)
+            };
+            let (first, count) = of(p, &fitted[q as usize].aabb);
+            let (second, other_count) = of(q, &fitted[p as usize].aabb);
+            for (a, box_a) in &first[..count] {
+                for (b, box_b) in &second[..other_count] {
+                    // Within a patch every pair is seen from both sides.
+                    if (p != q || a < b) && box_a.overlaps(box_b) && keep(*a.min(b), *a.max(b)) {
+                        found.push([*a.min(b), *a.max(b)]);
+                    }
+                }
+            }
+            found
+        };
+        let found: Vec<Vec<[u32; 2]>> = open.par_iter().with_min_len(32).map(between).collect();
+        let mut pairs = found.concat();
+        pairs.sort_unstable();
+        pairs
+    }
+
+    /// Fits the patches of the listed triangles, the only ones that have moved since the search before.
+    pub fn fit_among(&mut self, positions: &[Vec3], triangles: &[[u32; 3]], list: &[u32]) {
+        let mut moved: Vec<u32> = list.iter().map(|&t| self.of_triangle[t as usize]).collect();
+        moved.sort_unstable();
+        moved.dedup();
+        for &p in &moved {
+            self.fitted[p as usize] = Fitted::new(self.triangles.get(p as usize), triangles, positions);
+        }
+        let fitted = &self.fitted;
+        self.tree.refit_among(&moved, |p| fitted[p as usize].aabb);
+    }
+
+    /// Calls `visit` with every triangle whose box overlaps the given one.
+    pub fn overlapping(
+        &self,
+        positions: &[Vec3],
+        triangles: &[[u32; 3]],
+        aabb: &Aabb,
+        mut visit: impl FnMut(u32),
+    ) {
+        self.tree.overlapping(aabb, |p| {
+            for &t in self.triangles.get(p as usize) {
+                if Aabb::around(&triangles[t as usize].map(|v| positions[v as usize])).overlaps(aabb) {
+                    visit(t);
+                }
+            }
+        });
+    }
+}
