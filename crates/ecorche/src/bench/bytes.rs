@@ -3,9 +3,10 @@
 use super::scene::{Kind, Subject};
 use super::stages::scenes;
 use super::{Bench, BenchError, Table, machine};
+use crate::field::Cells;
 
-/// Nodes of a table read for one sample, and their bytes.
-const SAMPLE: f64 = 8.0 * 16.0;
+/// Bytes of a table read for one sample: a cell, one cache line.
+const SAMPLE: f64 = 64.0;
 
 /// Bytes of everything a frame cannot do without, each moved once: rest positions, weights and triangles in; positions and
 /// normals out.
@@ -22,10 +23,10 @@ fn streamed(subject: &Subject) -> f64 {
     vertex * mesh.positions.len() as f64 + 12.0 * mesh.triangles.len() as f64
 }
 
-/// Bytes of the fields' tables.
+/// Bytes of the fields' tables as tracking reads them.
 fn tables(subject: &Subject) -> f64 {
     let parts = subject.implicit.parts().map_or(&[][..], |p| &p.parts);
-    parts.iter().map(|p| p.field.size_in_memory() as f64).sum()
+    parts.iter().map(|p| Cells::of(&p.field).size_in_memory() as f64).sum()
 }
 
 /// Memory and its limit.
@@ -54,7 +55,7 @@ pub(super) fn bytes(bench: &mut Bench) -> Result<Table, BenchError> {
         let subject = bench.subject(&scene)?;
         let (streamed, tables) = (streamed(&subject), tables(&subject));
         let sampled = SAMPLE * free.tracked.map_or(0.0, |t| t.evaluations);
-        let limit = 1e3 * (streamed + tables) / speed;
+        let limit = 1e3 * (streamed + tables.min(sampled)) / speed;
         table.row([
             scene.name.into(),
             (1e-6 * streamed).into(),
@@ -68,9 +69,9 @@ pub(super) fn bytes(bench: &mut Bench) -> Result<Table, BenchError> {
         ]);
     }
     table.note(format!(
-        "computed from the layout, not counted: streamed is every input and output once; sampled is 8 nodes of 16 bytes per \
-         field sample, of which caches serve nearly all; limit is streamed and tables at {:.1} GB/s, measured here by adding two \
-         arrays of {megabytes} MB into a third",
+        "computed from the layout, not counted: streamed is every input and output once; sampled is a cell of 64 bytes per \
+         sample; limit is streamed and sampled, or all tables if that is less, at {:.1} GB/s, measured here by adding two arrays of \
+         {megabytes} MB into a third",
         1e-9 * speed
     ));
     bench.caution(&mut table);

@@ -72,3 +72,21 @@ pub(super) fn bandwidth(megabytes: usize) -> f64 {
     }
     (3 * 4 * count) as f64 / best
 }
+
+/// Milliseconds of arithmetic that needs no memory, shared out evenly to the threads of the current pool, best of several
+/// runs: what more threads can gain at most.
+pub(super) fn arithmetic() -> f64 {
+    const PIECES: u32 = 64;
+    let piece = |seed: u32| {
+        let mut x = [seed as f32; 8];
+        for _ in 0..40_000 {
+            x = x.map(|x| 0.5 * x + 1.0);
+        }
+        x[0]
+    };
+    let run = || {
+        let sum: f32 = (0..PIECES).into_par_iter().with_max_len(1).map(piece).sum();
+        std::hint::black_box(sum);
+    };
+    super::play::least(9, run)
+}

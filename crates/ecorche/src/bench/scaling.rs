@@ -2,7 +2,7 @@
 
 use super::papers::{OURS, ours};
 use super::scene::{Kind, Scene};
-use super::{Bench, BenchError, Cell, Table, bones, thesis};
+use super::{Bench, BenchError, Cell, Table, bones, machine, thesis};
 use crate::output::plot::{Axis, Plot, Series};
 
 fn lines<const N: usize>(
@@ -134,6 +134,11 @@ pub(super) fn threads(bench: &mut Bench) -> Result<Table, BenchError> {
         ],
     );
     let counts = bench.settings.threads.clone();
+    let alone: Vec<f64> = counts.iter().map(|&threads| bench.on(threads, machine::arithmetic)).collect();
+    for (&threads, &ms) in counts.iter().zip(&alone) {
+        let gain = alone[0] / ms;
+        table.row(["arithmetic alone".into(), threads.into(), ms.into(), ms.into(), Cell::None, Cell::None, gain.into(), gain.into()]);
+    }
     for scene in super::stages::scenes(bench.quick()) {
         let mut first = None;
         for &threads in &counts {
@@ -153,6 +158,7 @@ pub(super) fn threads(bench: &mut Bench) -> Result<Table, BenchError> {
             ]);
         }
     }
+    table.note("arithmetic alone: work in registers, shared out evenly; what this machine's threads can gain at most");
     bench.caution(&mut table);
     Ok(table)
 }

@@ -78,6 +78,13 @@ pub(super) struct Bearing {
     pub pressed: f32,
 }
 
+impl Bearing {
+    /// Of skin far from any contact, which looks nowhere in particular.
+    pub fn free(iso: f32) -> Self {
+        Self { normal: Vec3A::ZERO, taken_from: u32::MAX, iso, pressed: 0.0 }
+    }
+}
+
 impl Posed<'_> {
     /// Value of part `other` above which it counts as contact for vertex `v`. What overlaps at rest is discounted.
     #[inline]

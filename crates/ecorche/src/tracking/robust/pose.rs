@@ -18,9 +18,6 @@ pub(super) struct PosedPart {
     gradient_map: Mat3A,
     /// Support radius, scaled with the joint.
     pub radius: f32,
-    /// Box around the support, layer included.
-    low: Vec3A,
-    high: Vec3A,
     /// Box around what the layer under the part reaches; empty without one.
     layer: [Vec3A; 2],
     segments: Vec<[Vec3A; 2]>,
@@ -56,6 +53,8 @@ pub(super) struct Posed<'a> {
     pub model: &'a Model,
     layers: Option<&'a dyn Layers>,
     pub parts: Vec<PosedPart>,
+    /// Box around the support of each part, layer included.
+    boxes: Vec<[Vec3A; 2]>,
     /// Of each skeleton joint: its motion from bind, split into a stretch and a rigid motion after it.
     pub rigid: Vec<DualQuat>,
     pub stretch: Vec<Mat3A>,
@@ -70,7 +69,7 @@ impl<'a> Posed<'a> {
         let finite = |m: &Affine3A| if m.is_finite() { *m } else { Affine3A::IDENTITY };
         let motions: Vec<Affine3A> = posed_from_bind.iter().map(finite).collect();
         let group_of_joint = groups(&motions, model.size);
-        let parts: Vec<PosedPart> = model
+        let (parts, boxes): (Vec<PosedPart>, Vec<[Vec3A; 2]>) = model
             .bones
             .iter()
             .enumerate()
@@ -91,13 +90,11 @@ impl<'a> Posed<'a> {
                 let layer = [Vec3A::from(layer.low), Vec3A::from(layer.high)];
                 low = low.min(layer[0]);
                 high = high.max(layer[1]);
-                PosedPart {
+                let part = PosedPart {
                     bind_from_world,
                     world_from_bind,
                     gradient_map: bind_from_world.matrix3.transpose(),
                     radius: bone.radius * scale,
-                    low,
-                    high,
                     layer,
                     segments: bone
                         .segments
@@ -105,9 +102,10 @@ impl<'a> Posed<'a> {
                         .map(|s| s.map(|p| world_from_bind.transform_point3a(p)))
                         .collect(),
                     group: group_of_joint[bone.joint as usize],
-                }
+                };
+                (part, [low, high])
             })
-            .collect();
+            .unzip();
         let (mut rigid, mut stretch, mut stretched) = (Vec::new(), Vec::new(), false);
         for motion in &motions {
             let (rotation, first) = polar(glam::Mat3::from(motion.matrix3).as_dmat3());
@@ -117,7 +115,7 @@ impl<'a> Posed<'a> {
             stretch.push(first);
         }
         let bends = start::bends(model, &parts);
-        Self { model, layers, parts, rigid, stretch, stretched, group_of_joint, bends }
+        Self { model, layers, parts, boxes, rigid, stretch, stretched, group_of_joint, bends }
     }
 
     #[inline]
@@ -218,8 +216,8 @@ impl<'a> Posed<'a> {
         words.fill(0);
         let margin = Vec3A::splat(margin);
         for k in parts {
-            let part = &self.parts[k as usize];
-            if x.cmpge(part.low - margin).all() && x.cmple(part.high + margin).all() {
+            let [low, high] = self.boxes[k as usize];
+            if (x + margin).cmpge(low).all() & (x - margin).cmple(high).all() {
                 words[k as usize / 64] |= 1 << (k % 64);
             }
         }

@@ -316,7 +316,7 @@ impl Tracker {
                 return found;
             }
             let is_pressed = pressed[v] > 0.0;
-            let mut bearing = Bearing::default();
+            let mut bearing = Bearing::free(iso[v]);
             if is_pressed {
                 bearing = self::bearing(model, v, &skinned[v].1, iso[v], pressed[v]);
                 let (to, part) = ray::take_out(posed, v, &bearing, x, near, &mut found.evaluations);
@@ -407,7 +407,10 @@ impl Tracker {
                 let index = v as usize;
                 let part = model.part[index];
                 let x = found.anchor;
-                let bearing = bearing(model, index, &skinned[index].1, iso[index], pressed[index]);
+                let bearing = match pressed[index] > 0.0 {
+                    true => bearing(model, index, &skinned[index].1, iso[index], pressed[index]),
+                    false => Bearing::free(iso[index]),
+                };
                 let is_known = found.evaluations > 0;
                 let raise = if is_known { found.level.raise } else { posed.sample(part, x).raise };
                 let swell = posed.swell(index, raise);
