@@ -137,7 +137,16 @@ pub(super) fn threads(bench: &mut Bench) -> Result<Table, BenchError> {
     let alone: Vec<f64> = counts.iter().map(|&threads| bench.on(threads, machine::arithmetic)).collect();
     for (&threads, &ms) in counts.iter().zip(&alone) {
         let gain = alone[0] / ms;
-        table.row(["arithmetic alone".into(), threads.into(), ms.into(), ms.into(), Cell::None, Cell::None, gain.into(), gain.into()]);
+        table.row([
+            "arithmetic alone".into(),
+            threads.into(),
+            ms.into(),
+            ms.into(),
+            Cell::None,
+            Cell::None,
+            gain.into(),
+            gain.into(),
+        ]);
     }
     for scene in super::stages::scenes(bench.quick()) {
         let mut first = None;

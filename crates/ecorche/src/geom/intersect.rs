@@ -91,6 +91,29 @@ pub fn edge_pierces(p: Vec3, q: Vec3, triangle: [Vec3; 3]) -> Option<i32> {
     Some(if at_p < 0.0 { 1 } else { -1 })
 }
 
+/// Length of the line along which two triangles that meet cross each other: nothing when they first touch. In single
+/// precision; nothing for triangles in one plane.
+pub fn crossing_length(a: [Vec3; 3], b: [Vec3; 3]) -> f32 {
+    let normal = |[p, q, r]: [Vec3; 3]| (q - p).cross(r - p).normalize_or_zero();
+    let (normal_a, normal_b) = (normal(a), normal(b));
+    let along = normal_a.cross(normal_b).normalize_or_zero();
+    // The stretch of the line of both planes that lies in a triangle.
+    let stretch = |t: [Vec3; 3], plane: Vec3, on: Vec3| {
+        let depth = t.map(|p| plane.dot(p - on));
+        let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
+        for (i, j) in [(0, 1), (1, 2), (2, 0)] {
+            if (depth[i] < 0.0) != (depth[j] < 0.0) {
+                let at = along.dot(t[i].lerp(t[j], depth[i] / (depth[i] - depth[j])) - b[0]);
+                (low, high) = (low.min(at), high.max(at));
+            }
+        }
+        [low, high]
+    };
+    let ([low_a, high_a], [low_b, high_b]) = (stretch(a, normal_b, b[0]), stretch(b, normal_a, a[0]));
+    let length = high_a.min(high_b) - low_a.max(low_b);
+    if length.is_finite() { length.max(0.0) } else { 0.0 }
+}
+
 #[inline]
 fn one_side(s: [f64; 3]) -> bool {
     (s[0] > 0.0 && s[1] > 0.0 && s[2] > 0.0) || (s[0] < 0.0 && s[1] < 0.0 && s[2] < 0.0)
