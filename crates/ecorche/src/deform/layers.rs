@@ -366,4 +366,37 @@ mod tests {
             );
         }
     }
+
+    #[test]
+    fn what_is_left_out_changes_nothing() {
+        use crate::dynamics::Rigid;
+        use crate::field::conformance::scatter;
+        use glam::DVec3;
+        let pad = |i: usize| {
+            let at = DVec3::new((i % 5) as f64, (i / 5 % 5) as f64, (i / 25) as f64) * 0.07;
+            let field = FatPad {
+                world_from_pad: Rigid { translation: at, ..Rigid::IDENTITY },
+                radii: DVec3::new(0.03, 0.02 + 0.002 * i as f64, 0.025),
+            };
+            PosedMember { field: PosedSource::Pad(field), reach: 0.03, share: Arc::new([]) }
+        };
+        let falloff = Compact::new(0.08);
+        let layers = PosedLayers { parts: vec![PartLayer::new((0..27).map(pad).collect(), falloff)] };
+        let (mut felt, mut count) = (0, 0);
+        for point in scatter(layers.support(0), 2000) {
+            let own = sample(0.5 * (point.x * 9.0).sin().abs(), Vec3::X);
+            let all = layers.parts[0].members.iter().map(|m| m.sample(point, f32::INFINITY, falloff));
+            let mut all: Vec<Sample> = all
+                .filter(|s| s.value > 0.0)
+                .map(|s| Sample { value: capped(s.value).0, gradient: capped(s.value).1 * s.gradient })
+                .chain([own])
+                .collect();
+            all.sort_by(|a, b| b.value.total_cmp(&a.value));
+            let joined = all.into_iter().fold(Sample::OUTSIDE, filleted);
+            assert_eq!(layers.join(0, point, own), joined, "at {point}");
+            felt += usize::from(joined != own);
+            count += 1;
+        }
+        assert!(felt > count / 10, "{felt} of {count} points feel anything");
+    }
 }

@@ -267,6 +267,43 @@ mod tests {
     }
 
     #[test]
+    fn between_patches_of_a_bent_tube_nothing_is_missed() {
+        // Each end turned about the middle as far as its side of the joint says, as linear blending does it.
+        let (rings, around) = (60, 24);
+        let at = |r: u32, a: u32| r * around + a % around;
+        let triangles: Vec<[u32; 3]> = (0..rings - 1)
+            .flat_map(|r| (0..around).map(move |a| (r, a)))
+            .flat_map(|(r, a)| {
+                let (p, q, s, t) = (at(r, a), at(r, a + 1), at(r + 1, a + 1), at(r + 1, a));
+                [[p, q, s], [p, s, t]]
+            })
+            .collect();
+        let straight: Vec<Vec3> = (0..rings)
+            .flat_map(|r| (0..around).map(move |a| (r as f32 / rings as f32 - 0.5, a as f32)))
+            .map(|(z, a)| {
+                let angle = a / around as f32 * std::f32::consts::TAU;
+                Vec3::new(0.12 * angle.cos(), 0.12 * angle.sin(), z)
+            })
+            .collect();
+        let mut contact = SelfContact::new(&straight, &triangles);
+        for degrees in [60.0f32, 120.0, 150.0, 170.0] {
+            let turn = glam::Quat::from_rotation_x(degrees.to_radians());
+            let bent: Vec<Vec3> = straight
+                .iter()
+                .zip(jitter(straight.len(), 1e-5, 7))
+                .map(|(&p, j)| p.lerp(turn * p, (0.5 + 8.0 * p.z).clamp(0.0, 1.0)) + j)
+                .collect();
+            let found = contact.find(&bent);
+            assert_eq!(contact.pairs_between_patches(&bent), found.pairs, "{degrees} degrees");
+            assert!(
+                degrees < 100.0 || found.pairs.len() > 20,
+                "{} pairs at {degrees} degrees",
+                found.pairs.len()
+            );
+        }
+    }
+
+    #[test]
     fn a_sheet_bent_over_its_middle_line_touches_only_at_shared_vertices() {
         let (flat, triangles) = sheet(8);
         let roof: Vec<Vec3> =
