@@ -350,6 +350,20 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    #[test]
+    fn the_length_of_a_crossing_grows_from_nothing() {
+        let floor = [Vec3::ZERO, Vec3::X, Vec3::Y];
+        let length = |depth: f32| {
+            let tip = Vec3::new(0.25, 0.25, -depth);
+            crossing_length(floor, [tip, tip + Vec3::new(-0.1, 0.0, 1.0), tip + Vec3::new(0.1, 0.0, 1.0)])
+        };
+        assert_eq!(length(-0.01), 0.0);
+        for depth in [0.01f32, 0.1, 0.4] {
+            assert!((length(depth) - 0.2 * depth).abs() < 1e-5, "{} at {depth}", length(depth));
+        }
+        assert_eq!(crossing_length(floor, floor), 0.0);
+    }
+
     fn grid_point(range: i32) -> impl Strategy<Value = Vec3> {
         let c = -range..=range;
         (c.clone(), c.clone(), c).prop_map(|(x, y, z)| Vec3::new(x as f32, y as f32, z as f32))
@@ -408,20 +422,6 @@ mod tests {
         // A coarse grid makes touching, coplanar and collapsed triangles common; a fine one does not.
         #![proptest_config(ProptestConfig::with_cases(4000))]
         #[test]
-    fn the_length_of_a_crossing_grows_from_nothing() {
-        let floor = [Vec3::ZERO, Vec3::X, Vec3::Y];
-        let length = |depth: f32| {
-            let tip = Vec3::new(0.25, 0.25, -depth);
-            crossing_length(floor, [tip, tip + Vec3::new(-0.1, 0.0, 1.0), tip + Vec3::new(0.1, 0.0, 1.0)])
-        };
-        assert_eq!(length(-0.01), 0.0);
-        for depth in [0.01f32, 0.1, 0.4] {
-            assert!((length(depth) - 0.2 * depth).abs() < 1e-5, "{} at {depth}", length(depth));
-        }
-        assert_eq!(crossing_length(floor, floor), 0.0);
-    }
-
-    #[test]
         fn meeting_agrees_with_separating_axes_on_a_coarse_grid(a in grid_triangle(2), b in grid_triangle(2)) {
             prop_assert_eq!(triangles_meet(a, b), meet_by_separating_axes(a, b));
             prop_assert_eq!(triangles_meet(b, a), triangles_meet(a, b));
