@@ -37,7 +37,8 @@ impl System {
                 state.velocity.fill(DVec3::ZERO);
                 let round_off = |position: &mut [DVec3], passes: usize| {
                     let again = |_: &usize| {
-                        strand.spec.stout && unbend(strand, position, &drive.radius, None, |_, _, _| ())
+                        strand.spec.stout
+                            && unbend(strand, position, |i, _| drive.radius[i], None, |_, _, _| ())
                     };
                     (0..passes).take_while(again).count()
                 };
@@ -64,7 +65,7 @@ impl System {
         // The skin first, bones last: theirs is the last word.
         for (i, p) in position.iter_mut().enumerate().filter(|(i, _)| strand.in_skin[*i]) {
             let skin = self.skin_around(strand, frames, *p).filter(|_| strand.inverse_mass[i] > 0.0);
-            if let Some(skin) = skin.map(|o| &self.obstacles[o])
+            if let Some(skin) = skin.map(|(o, _)| &self.obstacles[o])
                 && let Ok(meeting) = skin.meet(&frames[skin.frame], *p, 0.0)
             {
                 *p += meeting.depth * meeting.normal;

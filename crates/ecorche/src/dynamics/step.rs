@@ -3,11 +3,11 @@
 use super::bend;
 use super::chain::Chain;
 use super::constraint::collide::{Keep, press_out, push_out};
-use super::constraint::contact::{Copy, Near, on_line, sleep};
+use super::constraint::contact::{Copy, Near, on_line_within, sleep};
 use super::constraint::distance::Distance;
 use super::rigid::Rigid;
 use super::system::{Strand, System};
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 use rayon::prelude::*;
 
 /// How links are solved.
@@ -90,6 +90,8 @@ pub struct Report {
 pub struct Workspace {
     then: Vec<Rigid>,
     now: Vec<Rigid>,
+    /// By how much each frame turns in a substep.
+    turns: Vec<DQuat>,
     copy: Copy,
     strands: Vec<StrandScratch>,
 }
@@ -107,11 +109,17 @@ struct StrandScratch {
     link_lambda: Vec<f64>,
     tie_lambda: Vec<DVec3>,
     obstacles: Vec<usize>,
-    /// For each particle and obstacle, substeps until it is looked at again.
-    asleep: Vec<u8>,
+    /// For each particle and obstacle, the substep in which it is looked at again.
+    wake: Vec<u16>,
     /// For each particle the same for the skin.
-    skin_asleep: Vec<u8>,
+    skin_wake: Vec<u16>,
+    /// For each particle the first of all these.
+    particle_wake: Vec<u16>,
+    /// Obstacles close to a particle at the end of the step.
+    close: Vec<usize>,
     near: Vec<Near>,
+    /// For each of these as for obstacles.
+    near_wake: Vec<u16>,
     chain: Chain,
     push: Vec<(DVec3, u32)>,
     deepest: f64,
@@ -128,8 +136,10 @@ const MOST_TOGETHER: f64 = 3.0;
 /// Fewer strands than this are stepped on one thread: handing them out costs more.
 const PARALLEL: usize = 8;
 
-/// Passes over all obstacles at the end of a step.
+/// Passes over the obstacles at the end of a step.
 const LAST_PASSES: usize = 3;
+/// Obstacles farther from a particle than this are left out of them unless it moves as far, metres.
+const CLOSE: f64 = 0.01;
 
 /// A strand whose particles are this many times its size away from where they belong is put back.
 const LOST: f64 = 10.0;
@@ -174,13 +184,22 @@ impl System {
         self.prepare(state, next, drives, workspace);
         let substeps = settings.substeps.max(1);
         let h = dt / substeps as f64;
-        let Workspace { then, now, copy, strands: scratches } = workspace;
+        let Workspace { then, now, turns, copy, strands: scratches } = workspace;
+        turns.clear();
+        turns.extend(state.frames.iter().zip(next).map(|(from, to)| {
+            from.rotation.conjugate() * from.rotation.slerp(to.rotation, 1.0 / substeps as f64)
+        }));
         let contacts = scratches.iter().any(|s| !s.near.is_empty());
         for substep in 1..=substeps {
             then.clone_from(now);
             let t = substep as f64 / substeps as f64;
-            for (now, (from, to)) in now.iter_mut().zip(state.frames.iter().zip(next)) {
-                *now = if substep == substeps { *to } else { from.toward(to, t) };
+            for ((now, turn), (from, to)) in now.iter_mut().zip(&*turns).zip(state.frames.iter().zip(next)) {
+                let rotation = (now.rotation * *turn).normalize();
+                *now = if substep == substeps {
+                    *to
+                } else {
+                    Rigid { rotation, translation: from.translation.lerp(to.translation, t) }
+                };
             }
             let frames = (&then[..], &now[..]);
             each_strand(
@@ -212,19 +231,23 @@ impl System {
                 scratches,
                 drives,
                 |strand, state, scratch, drive| {
-                    self.keep_apart(strand, state, scratch, drive, frames, copy, (h, substep == substeps));
+                    let moment =
+                        Moment { h, number: substep.min(u16::MAX.into()) as u16, last: substep == substeps };
+                    self.keep_apart(strand, state, scratch, drive, frames, copy, moment);
                     finish(strand, state, scratch, h);
                 },
             );
         }
-        if still(&state.frames, next) {
-            for ((strand, state), scratch) in
-                self.strands.iter().zip(&mut state.strands).zip(scratches.iter())
+        let still: Vec<bool> = state.frames.iter().zip(next).map(|(a, b)| stands_still(a, b)).collect();
+        for ((strand, state), scratch) in self.strands.iter().zip(&mut state.strands).zip(scratches.iter()) {
+            // Springs come to rest by themselves; what is pressed out or unbent creeps.
+            let creeps = strand.spec.stout || !scratch.near.is_empty() || !scratch.obstacles.is_empty();
+            let around = scratch.obstacles.iter().chain(&strand.spec.inside_of);
+            if creeps
+                && strand.spec.controls.iter().all(|control| still[control.frame])
+                && around.into_iter().all(|&o| still[self.obstacles[o].frame])
             {
-                // Springs come to rest by themselves; what is pressed out or unbent creeps.
-                if strand.spec.stout || !scratch.near.is_empty() || !scratch.obstacles.is_empty() {
-                    rest(strand, state, &scratch.start);
-                }
+                rest(strand, state, &scratch.start);
             }
         }
         state.frames.copy_from_slice(next);
@@ -244,7 +267,7 @@ impl System {
         let copy = &mut workspace.copy;
         copy.radius.clear();
         copy.inverse_mass.clear();
-        let mut boxes = Vec::with_capacity(self.strands.len());
+        let (mut boxes, mut longest) = (Vec::with_capacity(self.strands.len()), Vec::new());
         for (((strand, state), scratch), drive) in
             self.strands.iter().zip(&state.strands).zip(&mut workspace.strands).zip(drives)
         {
@@ -265,6 +288,8 @@ impl System {
                 .chain(&scratch.carried)
                 .fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(l, h), &p| (l.min(p), h.max(p)));
             boxes.push((low - widest, high + widest));
+            let lengths = state.position.windows(2).map(|p| p[0].distance_squared(p[1]));
+            longest.push((lengths.fold(1e-12f64, f64::max).sqrt(), widest));
             strand.carry(&workspace.then, &mut scratch.carried);
         }
         copy.position.resize(copy.radius.len(), DVec3::ZERO);
@@ -287,10 +312,14 @@ impl System {
             if strand.spec.avoids_obstacles {
                 scratch.obstacles.extend((0..self.obstacles.len()).rev().filter(may));
             }
-            scratch.skin_asleep.clear();
-            scratch.skin_asleep.resize(strand.len(), 0);
-            scratch.asleep.clear();
-            scratch.asleep.resize(scratch.obstacles.len() * strand.len(), 0);
+            for (list, count) in [
+                (&mut scratch.skin_wake, strand.len()),
+                (&mut scratch.particle_wake, strand.len()),
+                (&mut scratch.wake, scratch.obstacles.len() * strand.len()),
+            ] {
+                list.clear();
+                list.resize(count, 0);
+            }
             scratch.near.clear();
             for (other, there) in self.strands.iter().enumerate() {
                 let may = other != own
@@ -307,16 +336,24 @@ impl System {
                     if far || strand.inverse_mass[particle] == 0.0 {
                         continue;
                     }
-                    let (segment, t, distance) = on_line(&state.strands[other].position, p);
+                    let overlap = strand.overlap[other].get(particle).copied().unwrap_or(0.0);
+                    let (longest, widest) = longest[other];
+                    let line = &state.strands[other].position;
+                    let Some((segment, t, distance)) =
+                        on_line_within(line, longest, p, reach + widest - overlap)
+                    else {
+                        continue;
+                    };
                     let radii = &drives[other].radius;
                     let radius = radii[segment] * (1.0 - t) + radii[segment + 1] * t;
-                    let overlap = strand.overlap[other].get(particle).copied().unwrap_or(0.0);
-                    if distance < drives[own].radius[particle] + radius - overlap + WATCH {
+                    if distance < reach + radius - overlap + WATCH {
                         let other = (firsts[other], there.len());
-                        scratch.near.push(Near { particle, other, segment, overlap, asleep: 0 });
+                        scratch.near.push(Near { particle, other, segment, overlap });
                     }
                 }
             }
+            scratch.near_wake.clear();
+            scratch.near_wake.resize(scratch.near.len(), 0);
         });
     }
 
@@ -329,17 +366,23 @@ impl System {
         drive: &Drive,
         (then, now): (&[Rigid], &[Rigid]),
         copy: &Copy,
-        (h, last): (f64, bool),
+        Moment { h, number, last }: Moment,
     ) {
-        if !scratch.near.is_empty() {
-            scratch.push.fill((DVec3::ZERO, 0));
-            for near in &mut scratch.near {
-                if let Some(by) = near.push(copy, scratch.first, strand.spec.friction, h) {
-                    let push = &mut scratch.push[near.particle];
+        let StrandScratch { wake, skin_wake, particle_wake, close, near, near_wake, push, before, .. } =
+            scratch;
+        let mut pushed = false;
+        for (near, wake) in near.iter_mut().zip(near_wake).filter(|(_, wake)| **wake <= number) {
+            match near.push(copy, scratch.first, strand.spec.friction, h) {
+                Ok(by) => {
+                    let push = &mut push[near.particle];
                     *push = (push.0 + by, push.1 + 1);
+                    pushed = true;
                 }
+                Err(gap) => *wake = number + 1 + sleep(gap, h),
             }
-            for (i, &(push, count)) in scratch.push.iter().enumerate() {
+        }
+        if pushed {
+            for (i, (push, count)) in push.iter_mut().map(std::mem::take).enumerate() {
                 if count > 0 {
                     state.position[i] += push * (MOST_TOGETHER / f64::from(count)).min(1.0);
                 }
@@ -347,43 +390,68 @@ impl System {
         }
         scratch.deepest = 0.0;
         for (i, p) in state.position.iter_mut().enumerate() {
-            if strand.inverse_mass[i] == 0.0 {
+            if strand.inverse_mass[i] == 0.0 || (particle_wake[i] > number && !last) {
                 continue;
             }
+            let mut first = u16::MAX;
             // The skin first, bones last: theirs is the last word.
             if strand.in_skin[i] {
-                let asleep = &mut scratch.skin_asleep[i];
-                if *asleep > 0 && !last {
-                    *asleep -= 1;
-                } else if let Some(o) = self.skin_around(strand, now, *p) {
-                    let obstacle = &self.obstacles[o];
-                    let frames = (&then[obstacle.frame], &now[obstacle.frame]);
-                    let flesh = (strand.inverse_mass[i], strand.spec.friction, h);
-                    *asleep = sleep(press_out(p, scratch.before[i], obstacle, frames, flesh), h);
+                if skin_wake[i] <= number
+                    && let Some((o, depth)) = self.skin_around(strand, now, *p)
+                {
+                    if depth < 0.0 {
+                        let obstacle = &self.obstacles[o];
+                        let frames = (&then[obstacle.frame], &now[obstacle.frame]);
+                        press_out(
+                            p,
+                            before[i],
+                            obstacle,
+                            frames,
+                            (strand.inverse_mass[i], strand.spec.friction, h),
+                        );
+                    }
+                    skin_wake[i] = number + 1 + sleep(depth, h);
                 }
+                first = skin_wake[i];
             }
             let clearance = |o: usize| strand.clearance(o, i, drive.radius[i]);
-            let asleep = &mut scratch.asleep[i * scratch.obstacles.len()..][..scratch.obstacles.len()];
-            for (&o, asleep) in scratch.obstacles.iter().zip(asleep) {
-                if *asleep > 0 && !last {
-                    *asleep -= 1;
-                    continue;
-                }
+            let mut push_out = |p: &mut DVec3, o: usize| {
                 let obstacle = &self.obstacles[o];
                 let frames = (&then[obstacle.frame], &now[obstacle.frame]);
-                let gap =
-                    push_out(p, &mut scratch.before[i], obstacle, frames, clearance(o), strand.spec.friction);
-                *asleep = sleep(gap, h);
+                push_out(p, &mut before[i], obstacle, frames, clearance(o), strand.spec.friction)
+            };
+            let start = *p;
+            close.clear();
+            let wakes = &mut wake[i * scratch.obstacles.len()..][..scratch.obstacles.len()];
+            for (&o, wake) in scratch.obstacles.iter().zip(wakes) {
+                if *wake <= number || last {
+                    let gap = push_out(p, o);
+                    *wake = number + 1 + sleep(gap, h);
+                    if gap < CLOSE {
+                        close.push(o);
+                    }
+                }
+                first = first.min(*wake);
+            }
+            particle_wake[i] = first;
+            if !last {
+                continue;
             }
             // Out of one may be into the next; what is seen is clear of all.
-            for _ in 0..if last { LAST_PASSES } else { 0 } {
-                for &o in &scratch.obstacles {
-                    let obstacle = &self.obstacles[o];
-                    let frames = (&then[obstacle.frame], &now[obstacle.frame]);
-                    push_out(p, &mut scratch.before[i], obstacle, frames, clearance(o), strand.spec.friction);
+            for _ in 0..LAST_PASSES {
+                close.iter().for_each(|&o| {
+                    push_out(p, o);
+                });
+            }
+            if p.distance(start) > CLOSE {
+                close.clone_from(&scratch.obstacles);
+                for _ in 0..LAST_PASSES {
+                    close.iter().for_each(|&o| {
+                        push_out(p, o);
+                    });
                 }
             }
-            for &o in scratch.obstacles.iter().filter(|_| last) {
+            for &o in &*close {
                 let obstacle = &self.obstacles[o];
                 if let Ok(meeting) = obstacle.meet(&now[obstacle.frame], *p, clearance(o)) {
                     scratch.deepest = scratch.deepest.max(meeting.depth);
@@ -391,6 +459,17 @@ impl System {
             }
         }
     }
+}
+
+/// A substep.
+#[derive(Clone, Copy)]
+struct Moment {
+    /// Its length, seconds.
+    h: f64,
+    /// Counted from 1.
+    number: u16,
+    /// Whether it is the step's last.
+    last: bool,
 }
 
 /// Does something with every strand, on one thread or on all.
@@ -434,8 +513,9 @@ fn move_strand(
     before.copy_from_slice(carried);
     strand.carry(now, carried);
     let kept = (-strand.spec.damping * h).exp();
+    let (turns, rate) = (strand.turns(now), h.recip());
     for i in 0..count {
-        let carried_velocity = (carried[i] - before[i]) / h;
+        let carried_velocity = (carried[i] - before[i]) * rate;
         before[i] = state.position[i];
         if strand.inverse_mass[i] == 0.0 {
             state.position[i] = carried[i];
@@ -443,7 +523,7 @@ fn move_strand(
         }
         let velocity = match settings.solver {
             Solver::Direct | Solver::Xpbd => {
-                let hold = strand.blended(i, strand.hold[i], now) * strand.inverse_mass[i];
+                let hold = strand.blended(i, strand.hold[i], &turns);
                 carried_velocity + (state.velocity[i] - carried_velocity) * kept + (gravity + hold) * h
             }
             Solver::Pbd { kept, .. } => state.velocity[i] * kept + gravity * h,
@@ -455,11 +535,11 @@ fn move_strand(
         Solver::Direct if strand.chain => {
             let stiffness = drive.stiffness.max(1e-6);
             let stiffer = |link: &Distance| stiffness * if link.pulled { drive.pull.max(1e-6) } else { 1.0 };
-            let ties = strand
-                .spec
-                .ties
-                .iter()
-                .map(|tie| (tie.particle, stiffness / tie.compliance.max(1e-12), carried[tie.particle]));
+            let ties = strand.spec.ties.iter().map(|tie| {
+                let target = carried[tie.particle];
+                let stiffer = tie.stiffer(before[tie.particle].distance(target));
+                (tie.particle, stiffness * stiffer / tie.compliance.max(1e-12), target)
+            });
             chain.solve(position, weights, &strand.spec.links, stiffer, ties, h);
         }
         Solver::Direct | Solver::Xpbd => {
@@ -482,7 +562,9 @@ fn move_strand(
                     (0..strand.spec.links.len()).rev().for_each(&mut solve);
                 }
                 for (tie, lambda) in strand.spec.ties.iter().zip(&mut *tie_lambda) {
-                    tie.solve(position, weights, tie.compliance / stiffness, carried[tie.particle], lambda);
+                    let target = carried[tie.particle];
+                    let stiffer = tie.stiffer(before[tie.particle].distance(target));
+                    tie.solve(position, weights, tie.compliance / (stiffness * stiffer), target, lambda);
                 }
             }
         }
@@ -496,31 +578,34 @@ fn move_strand(
             }
         }
     }
+    for tie in &strand.spec.ties {
+        tie.hold(position, carried[tie.particle]);
+    }
 }
 
 /// Metres, and half the sine of an angle: frames that move less stand still.
 const STILL: f64 = 1e-5;
-/// Of a strand's size: what moves less in a step while the frames stand still is at rest. Contacts that hold a strand from
-/// several sides let it creep by a thousandth; the slowest swing that can be seen moves by ten times as much.
+/// Of a strand's size: what it moves less in a step while the frames around it stand still, it does not move at all.
+/// Contacts that hold a strand from several sides let it creep by a thousandth; the slowest swing that can be seen moves by
+/// ten times as much.
 const AT_REST: f64 = 2e-3;
 
-/// Whether no frame moves.
-fn still(from: &[Rigid], to: &[Rigid]) -> bool {
-    from.iter().zip(to).all(|(a, b)| {
-        let turned = (a.rotation.conjugate() * b.rotation).xyz().length();
-        a.translation.distance(b.translation) < STILL && turned < STILL
-    })
+fn stands_still(from: &Rigid, to: &Rigid) -> bool {
+    let turned = (from.rotation.conjugate() * to.rotation).xyz().length();
+    from.translation.distance(to.translation) < STILL && turned < STILL
 }
 
-/// Puts a strand that hardly moved back to where it was, at rest.
+/// Takes off what a strand creeps. What moves more moves that much less: without the step there would be between resting
+/// and not, strands at the limit would jump.
 fn rest(strand: &Strand, state: &mut StrandState, start: &[DVec3]) {
     let moved = state.position.iter().zip(start).map(|(p, q)| p.distance(*q)).fold(0.0f64, f64::max);
-    if moved < AT_REST * strand.size() {
-        // The ends stay where the frames have them.
-        for i in (0..start.len()).filter(|&i| strand.inverse_mass[i] > 0.0) {
-            state.position[i] = start[i];
-        }
-        state.velocity.fill(DVec3::ZERO);
+    let kept = (1.0 - AT_REST * strand.size / moved.max(f64::MIN_POSITIVE)).max(0.0);
+    // The ends stay where the frames have them.
+    for i in (0..start.len()).filter(|&i| strand.inverse_mass[i] > 0.0) {
+        state.position[i] = start[i].lerp(state.position[i], kept);
+    }
+    for velocity in &mut state.velocity {
+        *velocity *= kept;
     }
 }
 
@@ -549,24 +634,25 @@ fn straighten(strand: &Strand, state: &mut StrandState, scratch: &mut StrandScra
 
 /// Keeps bends from becoming sharper than the strand is thick; what was too sharp before gives no speed.
 fn unbend(strand: &Strand, state: &mut StrandState, scratch: &mut StrandScratch, drive: &Drive) {
-    if !strand.spec.stout {
+    if !strand.spec.stout || bend::all_straight(&state.position, |i, _| drive.radius[i]) {
         return;
     }
     let StrandScratch { before, began, .. } = scratch;
     began.clear();
     began.extend_from_slice(before);
-    bend::unbend(strand, &mut state.position, &drive.radius, Some(began), |i, by, old| before[i] += by * old);
+    let radius = |i: usize, _| drive.radius[i];
+    bend::unbend(strand, &mut state.position, radius, Some(began), |i, by, old| before[i] += by * old);
 }
 
 /// Speeds from displacements; a broken strand is put back.
 fn finish(strand: &Strand, state: &mut StrandState, scratch: &mut StrandScratch, h: f64) {
-    let size = strand.size();
+    let (rate, most) = (h.recip(), (LOST * strand.size).powi(2));
     let mut sound = true;
     for i in 0..strand.len() {
-        state.velocity[i] = (state.position[i] - scratch.before[i]) / h;
-        // A NaN is not below the limit either.
-        sound &=
-            state.position[i].distance(scratch.carried[i]) < LOST * size && state.velocity[i].is_finite();
+        state.velocity[i] = (state.position[i] - scratch.before[i]) * rate;
+        // What is not a number is not below the limit either.
+        sound &= state.position[i].distance_squared(scratch.carried[i]) < most
+            && state.velocity[i].length_squared() < f64::INFINITY;
     }
     if !sound {
         state.position.copy_from_slice(&scratch.carried);

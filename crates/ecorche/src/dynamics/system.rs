@@ -8,7 +8,7 @@ use super::constraint::contact::on_line;
 use super::constraint::distance::Distance;
 use super::rigid::Rigid;
 use super::step::{State, StrandState};
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 
 /// A strand as it is described: particles in order, at bind. All indices count within the strand.
 #[derive(Clone, Debug, Default)]
@@ -66,6 +66,9 @@ const FOLDED: [f64; 2] = [0.5, 1.2];
 /// Of the distance from the obstacle at bind: with less the straight way is not free, with more it is.
 const FREE: [f64; 2] = [0.3, 0.7];
 
+/// What the controls leave off by less is rounding, metres.
+const ROUNDING: f64 = 1e-9;
+
 /// Controls of a strand up to which those between others let go.
 const MOST_CONTROLS: usize = 16;
 
@@ -81,10 +84,12 @@ pub struct Strand {
     pub(super) inverse_mass: Vec<f64>,
     /// Share of the last control's frame in directions, per particle; the rest is the first's.
     pub(super) share: Vec<f64>,
-    /// From the carried place to the place at bind, in the first and the last control's frame.
+    /// From the carried place to the place at bind, in the first and the last control's frame; empty if there is none.
     pub(super) offset: Vec<[DVec3; 2]>,
-    /// Force that keeps the strand at rest at bind, in the same two frames, newtons.
+    /// Acceleration that keeps the strand at rest at bind, in the same two frames, m/s^2.
     pub(super) hold: Vec<[DVec3; 2]>,
+    /// Largest distance of a particle from the first at bind, metres; a centimetre at least.
+    pub(super) size: f64,
     /// Distance to each obstacle at bind, obstacle by obstacle, metres.
     pub(super) clearance: Vec<f64>,
     /// Whether each particle stays inside the skin.
@@ -124,19 +129,23 @@ impl Strand {
         let mut strand = Self {
             chain: Chain::fits(&spec.links),
             via: vias(&spec.controls, bind, obstacles),
-            inverse_mass,
             share: (0..count).map(|i| i as f64 / (count.max(2) - 1) as f64).collect(),
-            offset: vec![[DVec3::ZERO; 2]; count],
-            hold: force.iter().map(|&f| in_frames(-f)).collect(),
+            offset: Vec::new(),
+            hold: force.iter().zip(&inverse_mass).map(|(&f, &w)| in_frames(-f * w)).collect(),
+            size: spec.position.iter().fold(0.01, |size: f64, p| size.max(p.distance(spec.position[0]))),
             clearance: Vec::with_capacity(obstacles.len() * count),
             in_skin: Vec::new(),
             bend: bends(&spec.position).into_iter().map(|b| 1.001 * b).collect(),
             overlap: Vec::new(),
+            inverse_mass,
             spec,
         };
         let mut carried = vec![DVec3::ZERO; count];
         strand.carry(bind, &mut carried);
-        strand.offset = strand.spec.position.iter().zip(&carried).map(|(p, c)| in_frames(p - c)).collect();
+        let off = || strand.spec.position.iter().zip(&carried).map(|(p, c)| p - c);
+        if off().any(|by| by.length() > ROUNDING) {
+            strand.offset = off().map(in_frames).collect();
+        }
         for obstacle in obstacles {
             let frame = &bind[obstacle.frame];
             let distances =
@@ -153,12 +162,6 @@ impl Strand {
         self.spec.position.len()
     }
 
-    /// Largest distance of a particle from the first at bind, metres; a centimetre at least.
-    pub(super) fn size(&self) -> f64 {
-        let first = self.spec.position[0];
-        self.spec.position.iter().fold(0.01, |size: f64, p| size.max(p.distance(first)))
-    }
-
     /// Never: a strand has particles.
     pub fn is_empty(&self) -> bool {
         self.spec.position.is_empty()
@@ -169,35 +172,39 @@ impl Strand {
         &self.spec
     }
 
-    /// A direction kept in the first and the last frame, in the world.
-    #[inline]
-    pub(super) fn blended(&self, i: usize, kept: [DVec3; 2], frames: &[Rigid]) -> DVec3 {
+    /// Rotations of the first and the last control's frame.
+    pub(super) fn turns(&self, frames: &[Rigid]) -> [DMat3; 2] {
         let (first, last) = (&self.spec.controls[0], &self.spec.controls[self.spec.controls.len() - 1]);
-        if first.frame == last.frame {
-            return frames[first.frame].vector(kept[0]);
-        }
+        [first, last].map(|control| DMat3::from_quat(frames[control.frame].rotation))
+    }
+
+    /// A direction kept in the first and the last frame, in the world, by the [`turns`](Self::turns) of these.
+    #[inline]
+    pub(super) fn blended(&self, i: usize, kept: [DVec3; 2], turns: &[DMat3; 2]) -> DVec3 {
         let s = self.share[i];
-        frames[first.frame].vector(kept[0]) * (1.0 - s) + frames[last.frame].vector(kept[1]) * s
+        turns[0] * (kept[0] * (1.0 - s)) + turns[1] * (kept[1] * s)
     }
 
     /// Where the frames alone put the particles.
     pub fn carry(&self, frames: &[Rigid], carried: &mut [DVec3]) {
         let controls = self.spec.controls.len();
-        let mut places = [DVec3::ZERO; MOST_CONTROLS];
-        let lets_go = controls <= MOST_CONTROLS && self.via.iter().any(Option::is_some);
-        if lets_go {
-            self.place_controls(frames, &mut places);
+        let mut few = [DVec3::ZERO; MOST_CONTROLS];
+        let many: Vec<DVec3>;
+        let places = if controls <= MOST_CONTROLS {
+            self.place_controls(frames, &mut few);
+            &few[..controls]
+        } else {
+            many = self.spec.controls.iter().map(|control| control.position(frames)).collect();
+            &many[..]
+        };
+        for (place, row) in carried.iter_mut().zip(self.spec.weights.chunks_exact(controls)) {
+            *place = row.iter().zip(places).fold(DVec3::ZERO, |sum, (&w, &p)| sum + w * p);
         }
-        let position = |k: usize| if lets_go { places[k] } else { self.spec.controls[k].position(frames) };
-        for (i, place) in carried.iter_mut().enumerate() {
-            let row = &self.spec.weights[i * controls..(i + 1) * controls];
-            let offset = self.offset[i];
-            let start = if offset[0] == DVec3::ZERO { DVec3::ZERO } else { self.blended(i, offset, frames) };
-            *place = row
-                .iter()
-                .enumerate()
-                .filter(|(_, w)| **w != 0.0)
-                .fold(start, |sum, (k, &w)| sum + w * position(k));
+        if !self.offset.is_empty() {
+            let turns = self.turns(frames);
+            for (i, place) in carried.iter_mut().enumerate() {
+                *place += self.blended(i, self.offset[i], &turns);
+            }
         }
     }
 
@@ -254,15 +261,20 @@ impl System {
         &self.obstacles
     }
 
-    /// Of the obstacles a strand stays inside of, the one in which a point is deepest.
+    /// Of the obstacles a strand stays inside of, the one in which a point is deepest, and how deep, metres.
     #[inline]
-    pub(super) fn skin_around(&self, strand: &Strand, frames: &[Rigid], point: DVec3) -> Option<usize> {
+    pub(super) fn skin_around(
+        &self,
+        strand: &Strand,
+        frames: &[Rigid],
+        point: DVec3,
+    ) -> Option<(usize, f64)> {
         let mut deepest = (f64::NEG_INFINITY, None);
         for &o in &strand.spec.inside_of {
             let obstacle = &self.obstacles[o];
             let depth = obstacle.free_distance(frames[obstacle.frame].point_back(point)).0;
             if depth > deepest.0 {
-                deepest = (depth, Some(o));
+                deepest = (depth, Some((o, depth)));
             }
         }
         deepest.1

@@ -314,7 +314,7 @@ fn a_strand_does_not_bend_sharper_than_it_is_thick_and_comes_to_rest() {
     // Both ends of a thick strand come together: it would fold in the middle.
     let (mut spec, frames) = strand(20, DVec3::ZERO, 0.3, 6.0);
     (spec.stout, spec.radius) = (true, vec![0.03; 20]);
-    spec.ties = vec![Tie { particle: 10, compliance: 1.0 / 2000.0 }];
+    spec.ties = vec![Tie { particle: 10, compliance: 1.0 / 2000.0, reach: f64::INFINITY }];
     let system = System::new(frames.clone(), vec![spec], Vec::new(), DVec3::ZERO);
     let mut state = system.at_rest(&frames);
     let pose = |time: f64| {

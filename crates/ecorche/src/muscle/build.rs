@@ -32,6 +32,10 @@ const STRAIGHTENS: f64 = 0.3;
 /// Stiffness with which a via point holds the axis, N/m: 3 mm for 6 N.
 const VIA_STIFFNESS: f64 = 2000.0;
 
+/// How far a fat pad can be drawn off its place, of its shortest half axis: half its thickness. Skin over a pad that goes
+/// farther tears off what lies beside it.
+const PAD_REACH: f64 = 0.5;
+
 /// Why a musculature cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
@@ -344,7 +348,11 @@ fn strand(definition: &MuscleDef, fibre: Fibre, data: &FibreData) -> StrandSpec 
         controls: fibre.controls,
         weights: fibre.weights,
         pinned: vec![0, count - 1],
-        ties: fibre.via.iter().map(|&particle| Tie { particle, compliance: 1.0 / VIA_STIFFNESS }).collect(),
+        ties: fibre
+            .via
+            .iter()
+            .map(|&particle| Tie { particle, compliance: 1.0 / VIA_STIFFNESS, reach: f64::INFINITY })
+            .collect(),
         links,
         damping: f64::from(definition.damping),
         straightens: STRAIGHTENS,
@@ -397,7 +405,11 @@ fn pad(
         mass: vec![mass],
         controls: vec![Anchor { frame: joint, at }],
         weights: vec![1.0],
-        ties: vec![Tie { particle: 0, compliance: 1.0 / (f64::from(fat.stiffness) * mass) }],
+        ties: vec![Tie {
+            particle: 0,
+            compliance: 1.0 / (f64::from(fat.stiffness) * mass),
+            reach: PAD_REACH * radii.min_element(),
+        }],
         radius: vec![0.0],
         damping: f64::from(fat.damping),
         ..StrandSpec::default()

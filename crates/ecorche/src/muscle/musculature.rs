@@ -267,10 +267,10 @@ impl Musculature {
 
     /// Keeps the twist of every axis, so that sections do not flip.
     fn turn_sections(&self, state: &mut State) {
-        for index in 0..self.fibres.len() {
-            if let Some(axis) = self.axis(state, index) {
-                state.fibres[index].twist = axis.twist();
-            }
+        let twist = |index: usize| self.axis(state, index).map(|axis| axis.twist());
+        let twists: Vec<Option<f64>> = (0..self.fibres.len()).into_par_iter().map(twist).collect();
+        for (fibre, twist) in state.fibres.iter_mut().zip(twists) {
+            fibre.twist = twist.unwrap_or(fibre.twist);
         }
     }
 
@@ -281,6 +281,33 @@ impl Musculature {
         Axis::new(&state.particles.strands[index].position, broad, state.fibres[index].twist)
     }
 
+    /// The axis without bends that are sharper than the muscle is thick on that side: contacts leave such, and the sections of
+    /// a muscle around them would overlap. `width`: the muscle's on an axis, metres.
+    fn rounded_axis(&self, state: &State, index: usize, width: impl Fn(&Axis) -> f64) -> Option<Axis> {
+        let axis = self.axis(state, index)?;
+        let (fibre, tension) = (&self.fibres[index], &state.fibres[index]);
+        let mut points = state.particles.strands[index].position.clone();
+        if axis.points().len() != points.len() {
+            return Some(axis);
+        }
+        let width = width(&axis) * tension.gain;
+        let (section, blend) = (Section::new(tension.eccentricity), fibre.profiles.at(tension.activation));
+        let thick: Vec<f64> = (0..points.len()).map(|i| width * blend.value(axis.share(i)).0).collect();
+        // How far an ellipse reaches in a direction.
+        let radius = |i: usize, towards: DVec3| {
+            let cosine = axis.normals()[i].dot(towards);
+            let square = cosine * cosine / towards.length_squared().max(f64::MIN_POSITIVE);
+            let (short, long) = (section.short().powi(2), section.long().powi(2));
+            thick[i] * (short + (long - short) * square.min(1.0)).sqrt()
+        };
+        if !self.system.strands()[index].round_off(&mut points, radius) {
+            return Some(axis);
+        }
+        let frames = &state.particles.frames;
+        let broad = [0, 1].map(|end| frames[fibre.ends[end]].vector(fibre.broad[end]));
+        Axis::new(&points, broad, tension.twist).or(Some(axis))
+    }
+
     /// The fields of a state.
     pub fn pose(&self, state: &State) -> Flesh {
         let muscles = (0..self.fibres.len())
@@ -288,21 +315,19 @@ impl Musculature {
             .map(|index| {
                 let (fibre, tension) = (&self.fibres[index], &state.fibres[index]);
                 let position = &state.particles.strands[index].position;
-                let field = match self.axis(state, index) {
+                let width = |axis: &Axis| {
+                    let Tension { activation, .. } = *tension;
+                    width_for_volume(axis, &fibre.profiles, activation, fibre.volume, fibre.length)
+                };
+                let field = match self.rounded_axis(state, index, width) {
                     Some(axis) => {
-                        let width = width_for_volume(
-                            &axis,
-                            &fibre.profiles,
-                            tension.activation,
-                            fibre.volume,
-                            fibre.length,
-                        );
+                        let width = width(&axis) * tension.gain;
                         ImplicitMuscle::new(
                             axis,
                             fibre.profiles.clone(),
                             tension.activation,
                             tension.eccentricity,
-                            width * tension.gain,
+                            width,
                         )
                     }
                     // All points in one place: nothing to see, and the rest shape does no harm.

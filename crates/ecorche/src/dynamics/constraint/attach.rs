@@ -27,9 +27,31 @@ pub struct Tie {
     pub particle: usize,
     /// Inverse stiffness, m/N; 0 holds it fast.
     pub compliance: f64,
+    /// How far it can be drawn, metres; infinite for any length.
+    pub reach: f64,
 }
 
+/// How many times stiffer a tie is when drawn as far as it can be. A pad of 3.6 Hz that meets a landing at 2.5 m/s would go
+/// 10 cm without; with 8 it hits the end hard, with 64 it hardly swings.
+const STIFFENS: f64 = 24.0;
+
 impl Tie {
+    /// Factor on the stiffness when drawn by `off` metres.
+    #[inline]
+    pub fn stiffer(&self, off: f64) -> f64 {
+        let drawn = (off / self.reach).min(1.0);
+        1.0 + (STIFFENS - 1.0) * drawn * drawn
+    }
+
+    /// Keeps the particle within reach of `target`.
+    #[inline]
+    pub fn hold(&self, position: &mut [DVec3], target: DVec3) {
+        let off = position[self.particle] - target;
+        if off.length_squared() > self.reach * self.reach {
+            position[self.particle] = target + off.clamp_length_max(self.reach);
+        }
+    }
+
     /// One XPBD correction towards `target`; `scaled` is compliance / h^2.
     #[inline]
     pub fn solve(

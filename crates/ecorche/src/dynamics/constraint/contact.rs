@@ -18,8 +18,6 @@ pub(in crate::dynamics) struct Near {
     pub segment: usize,
     /// Overlap at bind, metres, not negative.
     pub overlap: f64,
-    /// Substeps for which it is too far to be looked at again.
-    pub asleep: u8,
 }
 
 /// Speed at which things are expected to close in on each other at most, m/s. A gap is not looked at again
@@ -27,13 +25,13 @@ pub(in crate::dynamics) struct Near {
 const CLOSING: f64 = 2.0;
 
 /// Substeps after which a gap is looked at again whatever its size.
-const LONGEST_SLEEP: f64 = 10.0;
+const LONGEST_SLEEP: f64 = 20.0;
 
 /// For how many substeps of `h` seconds a gap need not be looked at.
 #[inline]
-pub(in crate::dynamics) fn sleep(gap: f64, h: f64) -> u8 {
+pub(in crate::dynamics) fn sleep(gap: f64, h: f64) -> u16 {
     // A gap that is not a number gives 0.
-    (gap / (CLOSING * h)).clamp(0.0, LONGEST_SLEEP) as u8
+    (gap / (CLOSING * h)).clamp(0.0, LONGEST_SLEEP) as u16
 }
 
 /// The nearest point on segment `segment` of a polyline: share along it, squared distance.
@@ -58,6 +56,32 @@ pub(in crate::dynamics) fn on_line(line: &[DVec3], point: DVec3) -> (usize, f64,
     (best.0, best.1, best.2.sqrt())
 }
 
+/// As [`on_line`], if that is closer than `reach`. `longest`: of the segments, metres.
+pub(in crate::dynamics) fn on_line_within(
+    line: &[DVec3],
+    longest: f64,
+    point: DVec3,
+    reach: f64,
+) -> Option<(usize, f64, f64)> {
+    let mut best = (0, 0.0, reach);
+    // Nothing is closer than a reach that is not above zero.
+    let mut segment = if reach > 0.0 { 0 } else { line.len() };
+    while segment + 1 < line.len() {
+        // No segment is nearer than this particle less the way along the line.
+        let skipped = ((line[segment].distance(point) - best.2) / longest) as usize;
+        if skipped > 0 {
+            segment = segment.saturating_add(skipped).min(line.len());
+            continue;
+        }
+        let (t, square) = on_segment(line, segment, point);
+        if square < best.2 * best.2 {
+            best = (segment, t, square.sqrt());
+        }
+        segment += 1;
+    }
+    (best.2 < reach).then_some(best)
+}
+
 /// The copy of all strands that contacts read.
 #[derive(Clone, Debug, Default)]
 pub(in crate::dynamics) struct Copy {
@@ -68,12 +92,8 @@ pub(in crate::dynamics) struct Copy {
 }
 
 impl Near {
-    /// How the particle moves; `None` where it keeps its distance.
-    pub fn push(&mut self, copy: &Copy, own: usize, coefficient: f64, h: f64) -> Option<DVec3> {
-        if self.asleep > 0 {
-            self.asleep -= 1;
-            return None;
-        }
+    /// How the particle moves; where it keeps its distance, by how much more it does, metres.
+    pub fn push(&mut self, copy: &Copy, own: usize, coefficient: f64, h: f64) -> Result<DVec3, f64> {
         let (first, count) = self.other;
         let line = &copy.position[first..first + count];
         let point = copy.position[own + self.particle];
@@ -99,8 +119,7 @@ impl Near {
         // Written so that what is not a number stays with the strand that has it.
         let touching = wanted > 0.0 && square < wanted * wanted && square > 1e-18;
         if !touching {
-            self.asleep = sleep(square.sqrt() - wanted, h);
-            return None;
+            return Err(square.sqrt() - wanted);
         }
         let distance = square.sqrt();
         let there = copy.position[a].lerp(copy.position[b], t);
@@ -111,11 +130,11 @@ impl Near {
         // which is a bounce.
         let others = (1.0 - t) * copy.inverse_mass[a] + t * copy.inverse_mass[b];
         if mass <= 0.0 {
-            return None;
+            return Err(0.0);
         }
         let depth = wanted - distance;
         let moved =
             (point - copy.before[own + self.particle]) - (there - copy.before[a].lerp(copy.before[b], t));
-        Some(friction::yielding(moved, normal, depth, [mass, mass + others], coefficient, h))
+        Ok(friction::yielding(moved, normal, depth, [mass, mass + others], coefficient, h))
     }
 }
