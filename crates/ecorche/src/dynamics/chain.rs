@@ -237,4 +237,46 @@ mod tests {
             "{tension:?}"
         );
     }
+
+    #[test]
+    fn the_step_solves_the_equations_for_any_number_of_particles() {
+        // Residual of (M / h^2 + K) dx = f, put together anew, with a pinned particle at an end and one between others.
+        for count in [1, 2, 3, 8, 9] {
+            let start: Vec<DVec3> = (0..count)
+                .map(|i| DVec3::new(0.1 * i as f64, 0.02 * (i as f64 * 1.7).sin(), 0.03 * (i as f64).cos()))
+                .collect();
+            let links: Vec<Distance> = (1..count)
+                .map(|i| Distance {
+                    ends: [i - 1, i],
+                    rest: 0.05,
+                    compliance: 1e-3 * i as f64,
+                    resists: Resists::Both,
+                    pulled: false,
+                })
+                .collect();
+            let weight: Vec<f64> =
+                (0..count).map(|i| if i == 0 || i == 5 { 0.0 } else { 20.0 + i as f64 }).collect();
+            let (h, tie) = (0.01, (count - 1, 300.0, DVec3::Y));
+            let mut p = start.clone();
+            Chain::default().solve(&mut p, &weight, &links, |_| 1.0, std::iter::once(tie), h);
+            let moved: Vec<DVec3> = p.iter().zip(&start).map(|(p, q)| p - q).collect();
+            let mut residual: Vec<DVec3> =
+                moved.iter().zip(&weight).map(|(&m, w)| if *w > 0.0 { m / (w * h * h) } else { m }).collect();
+            residual[tie.0] += tie.1 * (moved[tie.0] - (tie.2 - start[tie.0]));
+            for link in &links {
+                let [i, j] = link.ends;
+                let (between, by) = (start[j] - start[i], moved[j] - moved[i]);
+                let (length, n) = (between.length(), between.normalize());
+                let sideways = (1.0 - link.rest / length).max(0.0);
+                let force = (n * n.dot(by) + sideways * (by - n * n.dot(by)) + (length - link.rest) * n)
+                    / link.compliance;
+                residual[i] -= force;
+                residual[j] += force;
+            }
+            for (i, (r, w)) in residual.iter().zip(&weight).enumerate() {
+                assert!(*w == 0.0 || r.length() < 1e-9, "{count}, particle {i}: {r}");
+                assert!(*w > 0.0 || moved[i] == DVec3::ZERO);
+            }
+        }
+    }
 }

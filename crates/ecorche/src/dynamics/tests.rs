@@ -337,3 +337,48 @@ fn a_strand_does_not_bend_sharper_than_it_is_thick_and_comes_to_rest() {
         assert!(radius > 0.8 * 0.03, "bends with a radius of {radius:.4} m");
     }
 }
+
+#[test]
+fn a_pad_that_is_shaken_hard_stays_within_reach_and_is_not_put_back() {
+    let spec = StrandSpec {
+        position: vec![DVec3::ZERO],
+        mass: vec![1.0],
+        controls: vec![Anchor { frame: 0, at: DVec3::ZERO }],
+        weights: vec![1.0],
+        ties: vec![Tie { particle: 0, compliance: 1.0 / 500.0, reach: 0.02 }],
+        radius: vec![0.0],
+        damping: 4.0,
+        ..StrandSpec::default()
+    };
+    let system = System::new(vec![Rigid::IDENTITY], vec![spec], Vec::new(), GRAVITY);
+    let mut state = system.at_rest(&[Rigid::IDENTITY]);
+    // Goes up at 3 m/s and is stopped.
+    let height = |time: f64| 3.0 * time.min(0.5);
+    let pose = |time: f64| vec![Rigid { translation: DVec3::Y * height(time), ..Rigid::IDENTITY }];
+    let mut farthest = 0.0f64;
+    let report = run(&system, &mut state, 2.0, 30.0, &Settings::default(), pose, |time, state| {
+        farthest = farthest.max(state.strands[0].position[0].distance(DVec3::Y * height(time)));
+    });
+    assert!(farthest > 0.005 && farthest < 0.02 + 1e-9, "{farthest}");
+    assert_eq!(report.resets, 0);
+    assert!(state.strands[0].position[0].distance(DVec3::Y * 1.5) < 1e-3, "settles");
+}
+
+#[test]
+fn a_corner_is_rounded_off_to_the_thickness_on_its_side() {
+    let (mut spec, frames) = strand(20, DVec3::ZERO, 0.3, 6.0);
+    spec.stout = true;
+    let system = System::new(frames, vec![spec], Vec::new(), DVec3::ZERO);
+    let corner = |i: usize| {
+        if i < 10 { DVec3::X * 0.015 * i as f64 } else { DVec3::new(0.1425, 0.015 * (i as f64 - 9.5), 0.0) }
+    };
+    let mut p: Vec<DVec3> = (0..20).map(corner).collect();
+    let thick = |_: usize, towards: DVec3| if towards.z.abs() > 0.5 * towards.length() { 0.06 } else { 0.02 };
+    assert!(system.strands()[0].round_off(&mut p, thick));
+    for w in p.windows(3) {
+        let (u, v) = (w[1] - w[0], w[2] - w[1]);
+        let radius = 0.5 * (u.length() + v.length()) / u.angle_between(v).max(1e-9);
+        assert!(radius > 0.9 * 0.02, "{radius}");
+    }
+    assert!(!system.strands()[0].round_off(&mut p.clone(), |_, _| 0.001), "round enough already");
+}

@@ -138,3 +138,28 @@ impl Near {
         Ok(friction::yielding(moved, normal, depth, [mass, mass + others], coefficient, h))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_place_is_found_without_looking_at_all_of_them() {
+        let line: Vec<DVec3> =
+            (0..30).map(|i| DVec3::new(0.01 * i as f64, 0.05 * (0.4 * i as f64).sin(), 0.0)).collect();
+        let longest = line.windows(2).map(|p| p[0].distance(p[1])).fold(0.0, f64::max);
+        for k in 0..200 {
+            let k = f64::from(k);
+            let p = DVec3::new(0.3 * (k * 0.37).sin() + 0.15, 0.1 * (k * 0.71).cos(), 0.05 * (k * 1.3).sin());
+            let all = on_line(&line, p);
+            match on_line_within(&line, longest, p, 0.08) {
+                Some((segment, t, distance)) => {
+                    assert_eq!((segment, t), (all.0, all.1));
+                    assert!((distance - all.2).abs() < 1e-15 && distance < 0.08);
+                }
+                None => assert!(all.2 >= 0.08),
+            }
+        }
+        assert!(on_line_within(&line, longest, line[3], f64::NEG_INFINITY).is_none());
+    }
+}
