@@ -133,7 +133,7 @@ export class Viewport {
     const started = performance.now();
     if (this.skins === null || this.skeleton === null || this.model.character === null) return;
     const { display, selection } = this.model;
-    frame.skins.forEach(({ places, normals }, k) => this.skins?.[k]?.take(places, normals));
+    frame.skins.forEach((surface, k) => this.skins?.[k]?.take(surface));
     this.skins[0].paint(frame.quantity, frame.values);
     if (display.flesh) this.flesh.take(frame, display.paint, selection);
     this.skeleton.take(frame.joints);
