@@ -29,12 +29,19 @@ export function readout(model: Model, viewport: Viewport): HTMLElement {
 
   let written = 0;
   let view = -1;
+  let named = "";
+  const name = (frame: Frame): void => {
+    const names = model.display.compare === "single" || frame.looks.length < 2 ? [] : frame.looks.map((look) => nameOf(look.shown));
+    if (named === names.join()) return;
+    named = names.join();
+    labels.replaceChildren(...names.map((text, k) => h("span", { class: k === 0 ? "left" : "right", text })));
+  };
   let problems: string[] = [];
   model.on("inside", (inside) => { problems = inside?.problems ?? []; });
   model.on("frame", (frame) => {
     times.push(performance.now());
     if (times.length > WINDOW) times.shift();
-    labels.replaceChildren(...paneLabels(model, frame));
+    name(frame);
     // Numbers that change with every frame cannot be read.
     if (frame.playing && frame.view === view && performance.now() - written < READABLE) return;
     written = performance.now();
@@ -52,7 +59,7 @@ export function readout(model: Model, viewport: Viewport): HTMLElement {
     steps.hidden = model.trace === null;
   });
   model.on("display", () => {
-    if (model.frame) labels.replaceChildren(...paneLabels(model, model.frame));
+    if (model.frame) name(model.frame);
   });
   return h("div", { class: "readout" }, engine, stream, counts, flesh, state, labels, steps, h("div", { class: "legends" }, fleshLegend(model), legend(model)), divider(model, viewport));
 }
@@ -77,11 +84,6 @@ function stateLine(frame: Frame): string {
   if (frame.looks.some((look) => look.binding)) return "updating the body…";
   const lost = frame.looks.reduce((sum, look) => sum + look.fell_back, 0);
   return lost > 0 ? `${count(lost)} vertices fell back to plain skinning` : "";
-}
-
-function paneLabels(model: Model, frame: Frame): HTMLElement[] {
-  if (model.display.compare === "single" || frame.looks.length < 2) return [];
-  return frame.looks.map((look, k) => h("span", { class: k === 0 ? "left" : "right", text: nameOf(look.shown) }));
 }
 
 /** What moved the followed vertex, and how far from where skinning took it. */

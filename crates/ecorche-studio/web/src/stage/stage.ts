@@ -41,6 +41,8 @@ export class Stage {
   private wanted = false;
   private readonly afterwards: ((drawing: number) => void)[] = [];
   private size = 1;
+  /** Pixels of the element; asking it makes the browser lay out the page. */
+  private extent = { width: 0, height: 0 };
   private root: Vector3 | null = null;
 
   constructor(readonly element: HTMLElement) {
@@ -161,8 +163,9 @@ export class Stage {
   }
 
   private resize(): void {
-    const { clientWidth, clientHeight } = this.element;
-    this.renderer.setSize(Math.max(clientWidth, 1), Math.max(clientHeight, 1));
+    const { clientWidth: width, clientHeight: height } = this.element;
+    this.extent = { width, height };
+    this.renderer.setSize(Math.max(width, 1), Math.max(height, 1));
     this.invalidate();
   }
 
@@ -181,7 +184,7 @@ export class Stage {
   }
 
   private draw(): void {
-    const { clientWidth: width, clientHeight: height } = this.element;
+    const { width, height } = this.extent;
     if (width === 0 || height === 0) return;
     this.renderer.setScissorTest(false);
     this.renderer.setClearColor(0x000000, 0);
