@@ -684,7 +684,7 @@ fn describe(studio: &Studio) -> Bytes {
         .iter()
         .map(|clip| {
             let reel = Reel::new(character, Some(&clip.name));
-            json!({ "name": clip.name, "fps": reel.fps, "last": reel.last })
+            json!({ "name": clip.name, "fps": reel.fps, "last": reel.last, "reach": reel.reach(character) })
         })
         .collect();
     let table =

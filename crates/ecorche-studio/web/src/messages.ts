@@ -18,6 +18,8 @@ export interface Clip {
   name: string;
   fps: number;
   last: number;
+  /** Corners of where joints get, sideways seen from the first joint that branches. */
+  reach: [Vector, Vector];
 }
 
 export interface Group {

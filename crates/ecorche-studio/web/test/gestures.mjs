@@ -41,6 +41,45 @@ export async function dragFrom(tab, [px, py, angle], middle) {
   await tab.page.mouse.up();
 }
 
+/** Turns the selected joint by the ring of one of its axes until `enough` says so; the hand turns back once if it goes astray. */
+export async function turnRing(tab, axis, enough) {
+  const { x, y } = await gizmoOnScreen(tab);
+  const along = await tab.run((letter) => {
+    const { gizmo, stage } = globalThis.ecorche.viewport;
+    const { position, quaternion } = gizmo.proxy;
+    const eye = stage.camera.position.clone().sub(position).normalize();
+    const across = position.clone().set(letter === "X", letter === "Y", letter === "Z").applyQuaternion(quaternion).cross(eye).normalize();
+    const [from, to] = [position.clone(), position.clone().addScaledVector(across, 0.05)].map((place) => place.project(stage.camera));
+    const [right, down] = [(to.x - from.x) * stage.element.clientWidth, (from.y - to.y) * stage.element.clientHeight];
+    const length = Math.hypot(right, down);
+    return [right / length, down / length];
+  }, axis);
+  const grip = await findRing(tab, axis, x, y);
+  await tab.page.mouse.move(...grip);
+  await tab.page.mouse.down();
+  let [reach, sign, before] = [0, 1, await enough()];
+  for (let k = 0; k < 80 && before !== true; k++) {
+    reach += 7 * sign;
+    await tab.page.mouse.move(grip[0] + reach * along[0], grip[1] + reach * along[1]);
+    await tab.page.waitForTimeout(70);
+    const now = await enough();
+    if (k === 4 && now !== true && now > before) [reach, sign] = [0, -1];
+    if (now === true) before = true;
+  }
+  await tab.page.mouse.up();
+}
+
+async function findRing(tab, axis, x, y) {
+  for (let radius = 30; radius < 80; radius += 2) {
+    for (let angle = 0; angle < 2 * Math.PI; angle += 0.13) {
+      const place = [x + radius * Math.cos(angle), y + radius * Math.sin(angle)];
+      await tab.page.mouse.move(...place);
+      if ((await tab.run(() => globalThis.ecorche.viewport.gizmo.controls.axis)) === axis) return place;
+    }
+  }
+  throw new Error(`there is no ring of ${axis} to grab`);
+}
+
 /** Where the handles are on the screen. */
 export function gizmoOnScreen(tab) {
   return tab.run(() => {

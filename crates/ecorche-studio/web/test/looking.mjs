@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { dragFrom, findHandle, gizmoOnScreen, jointOnScreen } from "./gestures.mjs";
+import { dragFrom, findHandle, gizmoOnScreen, jointOnScreen, turnRing } from "./gestures.mjs";
 import { texturedQuad } from "./quad.mjs";
 import { ARM, SMALL, program, same, visit } from "./visit.mjs";
 
@@ -56,6 +56,13 @@ export const looking = {
       await tab.screenshot("03-side-by-side");
       await tab.page.keyboard.press("c");
       await tab.screenshot("04-wipe");
+      const half = await tab.picture();
+      const line = await tab.page.locator(".divider").boundingBox();
+      await tab.page.mouse.move(line.x + 5, line.y + 300);
+      await tab.page.mouse.down();
+      await tab.page.mouse.move(line.x - 120, line.y + 300, { steps: 4 });
+      await tab.page.mouse.up();
+      assert.ok(!half.equals(await tab.picture()), "the line of the wipe is dragged");
       await tab.page.keyboard.press("c");
       // The frame scrubbed to is the frame a bake has, to the bit.
       execFileSync(program, ["bake", SMALL, "--clip", "run", "--method", "implicit", "-o", "cli.pc2", "--quiet"], { cwd: folder });
@@ -68,6 +75,13 @@ export const looking = {
           assert.ok(places.has(positions.slice(v, v + 3).join()), `vertex ${v / 3} of frame ${frame}`);
         }
       }
+      // A clip that does not loop stays at its end.
+      await tab.page.keyboard.press("l");
+      await tab.page.keyboard.press("2");
+      await tab.page.keyboard.press("Space");
+      await tab.page.waitForFunction(() => globalThis.ecorche.model.frame.at === globalThis.ecorche.model.frame.last, null, { timeout: 20_000 });
+      await tab.page.waitForTimeout(300);
+      assert.ok(await tab.run(() => globalThis.ecorche.model.frame.at === globalThis.ecorche.model.frame.last), "it does not start again");
     });
   },
 
@@ -99,6 +113,69 @@ export const looking = {
     });
   },
 
+  async "contact while a hand bends the elbow"(browser) {
+    await visit(browser, [ARM], async ({ tab }) => {
+      await tab.stand("implicit", 8);
+      await tab.page.selectOption("#quantity", "crossing");
+      await tab.page.click(".entry:has-text('leftLowerArm')");
+      await tab.page.keyboard.press("a");
+      await tab.settled("implicit");
+      // How far the elbow is closed, degrees; how many vertices have gone through the skin.
+      await tab.run(() => {
+        const { model } = globalThis.ecorche;
+        const place = (frame, name) => {
+          const joint = model.character.joints.findIndex((j) => j.name === name);
+          return [12, 13, 14].map((k) => frame.joints[16 * joint + k]);
+        };
+        globalThis.elbow = (frame = model.frame) => {
+          const [a, b, c] = ["leftUpperArm", "leftLowerArm", "leftHand"].map((name) => place(frame, name));
+          const [u, v] = [a, c].map((end) => end.map((x, k) => x - b[k]));
+          const dot = (p, q) => p.reduce((sum, x, k) => sum + x * q[k], 0);
+          return (180 / Math.PI) * Math.acos(dot(u, v) / Math.sqrt(dot(u, u) * dot(v, v)));
+        };
+        globalThis.through = (frame = model.frame) => frame.values.reduce((sum, value) => sum + (value > 1), 0);
+        globalThis.live = [];
+        model.on("frame", (frame) => {
+          const [{ shown, contacts }] = frame.looks;
+          if (shown === "implicit") globalThis.live.push({ angle: globalThis.elbow(frame), contacts, through: globalThis.through(frame) });
+        });
+      });
+      // The axis about which the clip bends it.
+      const axis = await tab.run(async () => {
+        const { model, viewport } = globalThis.ecorche;
+        const { joint } = model.selection;
+        const turn = () => viewport.gizmo.proxy.quaternion.clone().setFromRotationMatrix(viewport.skeleton.matrix(model.character.joints[joint].parent).clone().invert().multiply(viewport.skeleton.matrix(joint)));
+        const one = turn();
+        model.scrub(20);
+        await new Promise((resolve) => { const stop = model.on("frame", (frame) => { if (frame.at === 20) { stop(); resolve(); } }); });
+        const { x, y, z } = one.invert().multiply(turn());
+        const sizes = [x, y, z].map(Math.abs);
+        return ["X", "Y", "Z"][sizes.indexOf(Math.max(...sizes))];
+      });
+      await tab.settled("implicit");
+      await tab.page.waitForTimeout(300);
+      await turnRing(tab, axis, () => tab.run(() => globalThis.elbow() < 42 || globalThis.elbow()));
+      await tab.settled("implicit");
+      const { angle, live, kept } = await tab.run(() => ({ angle: globalThis.elbow(), live: globalThis.live, kept: globalThis.through() }));
+      assert.match(await tab.page.textContent("#flesh"), /in contact/);
+      await tab.page.selectOption("#quantity", "");
+      await tab.settled("implicit");
+      await tab.screenshot("15-contact");
+      await tab.page.selectOption("#quantity", "crossing");
+      const pose = await tab.run(() => globalThis.ecorche.model.pose.size);
+      assert.equal(pose, 1);
+      await tab.page.keyboard.press("2");
+      await tab.settled("dqs");
+      const plain = await tab.run(() => globalThis.through());
+      const worst = Math.max(...live.map(({ through }) => through));
+      console.log(`   elbow closed to ${angle.toFixed(0)}° in ${live.length} live frames: ${worst} vertices through the skin at most, ${kept} at the end; dual quaternions there: ${plain}`);
+      assert.ok(angle < 45, "a deep bend");
+      assert.ok(live.length >= 5 && live.some(({ contacts }) => contacts > 0), "contact is seen while dragging");
+      assert.ok(plain > 50 && worst <= 0.1 * plain, `${worst} against ${plain}`);
+      await tab.screenshot("16-contact-dqs");
+    });
+  },
+
   async "looking inside"(browser) {
     await visit(browser, [SMALL], async ({ tab }) => {
       await tab.stand("implicit", 7);
@@ -113,7 +190,17 @@ export const looking = {
         await back();
       };
       const key = (k) => () => tab.page.keyboard.press(k);
-      await shown("06-muscles", key("m"), key("m"));
+      const muscles = new Set();
+      for (const paint of ["activation", "tension", "length"]) {
+        const by = async () => {
+          if (paint === "activation") await tab.page.keyboard.press("m");
+          await tab.page.locator(".row", { hasText: "Painted by" }).locator("select").selectOption(paint);
+        };
+        await shown(`06-muscles-${paint}`, by, async () => { muscles.add((await tab.picture()).toString("hex")); });
+        assert.equal(await tab.page.textContent("#flesh-legend .name"), `muscles by ${paint}`);
+      }
+      assert.equal(muscles.size, 3, "the three colourings are told apart");
+      await tab.page.keyboard.press("m");
       await tab.run(() => globalThis.ecorche.model.show({ opacity: 0.3 }));
       await shown("07-samples", key("h"), key("h"));
       await shown("08-iso-surface", key("i"), key("i"));
@@ -242,17 +329,22 @@ export const looking = {
 
   async "a narrow window"(browser) {
     await visit(browser, [SMALL], async ({ tab }) => {
-      await tab.page.setViewportSize({ width: 1000, height: 700 });
-      for (const compare of ["single", "wipe"]) {
-        await tab.run((mode) => globalThis.ecorche.model.show({ compare: mode }), compare);
-        const cut = await tab.run(() =>
-          [...document.querySelectorAll(".toolbar > *, .toolbar .methods > *, .timeline > *")]
-            .filter((e) => !e.matches("[popover]"))
-            .filter((e) => e.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5 || (e.matches("button") && e.scrollWidth > e.clientWidth + 1))
-            .map((e) => e.textContent),
-        );
-        assert.deepEqual(cut, [], "everything fits");
+      const choices = [{ kind: "none" }, { kind: "joint", joint: 3 }, { kind: "muscle", name: "latissimus dorsi", side: "left" }];
+      for (const [width, height, compare] of [[1280, 720, "single"], [1000, 700, "single"], [1000, 700, "wipe"]]) {
+        await tab.page.setViewportSize({ width, height });
+        for (const selection of choices) {
+          await tab.run(([mode, chosen]) => { globalThis.ecorche.model.show({ compare: mode }); globalThis.ecorche.model.select(chosen); }, [compare, selection]);
+          const cut = await tab.run(() =>
+            [...document.querySelectorAll(".toolbar > *, .toolbar .methods > *, .timeline > *, .right section *")]
+              .filter((e) => !e.matches("[popover], option") && e.getClientRects().length > 0)
+              .filter((e) => e.getBoundingClientRect().right > (e.closest("section, body")).getBoundingClientRect().right + 0.5 || (e.matches("button, .unit, .label") && e.scrollWidth > e.clientWidth + 1))
+              .map((e) => e.textContent),
+          );
+          assert.deepEqual(cut, [], `everything fits in ${width} pixels`);
+        }
+        if (width === 1280) await tab.screenshot("31-fan");
       }
+      await tab.run(() => globalThis.ecorche.model.select({ kind: "none" }));
       await tab.page.click("#file-more");
       assert.ok(await tab.page.isVisible(".menu .entry:has-text('Save as')"));
       await tab.screenshot("30-narrow");

@@ -94,7 +94,7 @@ export const serving = {
       await foreign.goto("data:text/html,<p>elsewhere</p>");
       const answer = await foreign.evaluate(
         (to) => new Promise((resolve) => {
-          const socket = new WebSocket(`${to.replace("http", "ws")}engine/v2`);
+          const socket = new WebSocket(`${to.replace("http", "ws")}engine/v3`);
           socket.onopen = () => resolve("open");
           socket.onclose = () => resolve("closed");
         }),
