@@ -15,6 +15,7 @@ import {
   Mesh,
   MeshStandardMaterial,
   Plane,
+  Sphere,
   SRGBColorSpace,
   type Texture,
   Vector3,
@@ -62,6 +63,8 @@ export class Skin {
     geometry.setAttribute("painting", this.values);
     if (character.uvs.length > 0) geometry.setAttribute("uv", new BufferAttribute(character.uvs, 2));
     geometry.setIndex(new BufferAttribute(character.indices, 1));
+    // Else three would go over all vertices of every frame to find one.
+    geometry.boundingSphere = new Sphere(new Vector3(), Infinity);
     this.table = { value: colourTable(character.sequential) };
     const materials = character.groups.map((_, k) => {
       const { start, count: indices } = character.groups[k] ?? { start: 0, count: 0 };
@@ -132,7 +135,6 @@ export class Skin {
       geometry.setAttribute("normal", exact ? this.normals : this.roundedNormals);
       this.halved.value = exact ? 0 : 1;
     }
-    geometry.boundingSphere = geometry.boundingBox = null;
     this.mesh.updateMatrixWorld(true);
   }
 

@@ -162,7 +162,6 @@ export class Stage {
     if (camera) {
       this.camera.position.add(stride);
       this.orbit.target.add(stride);
-      this.orbit.update();
     }
     this.root ??= hub.clone();
     const away = hub.clone().sub(this.root).setY(0);
