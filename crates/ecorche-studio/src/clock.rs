@@ -59,7 +59,7 @@ impl<'a> Reel<'a> {
         let children = |j: usize| skeleton.joints.iter().filter(|joint| joint.parent == Some(j)).count();
         let hub = (0..skeleton.len()).find(|&j| skeleton.joints[j].in_skin && children(j) > 1).unwrap_or(0);
         let mut pose = Pose::rest(character);
-        let moments = self.last.min(LOOKS).max(1);
+        let moments = self.last.clamp(1, LOOKS);
         let mut corners: Option<[Vec3; 2]> = None;
         for k in 0..=moments {
             self.sample(self.last as f64 * k as f64 / moments as f64, &mut pose);
