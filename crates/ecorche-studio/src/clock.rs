@@ -2,11 +2,15 @@
 
 use ecorche::character::{Character, Clip, Pose};
 use ecorche::sampling::DEFAULT_FPS;
+use glam::Vec3;
 use std::time::Instant;
 
 /// How far joints may be from where they were for a clip to be a cycle, in sizes of the character: runs that were
 /// captured close to 0.01, a step forward is 0.2.
 const SEAM: f32 = 0.02;
+
+/// Moments of a clip that are looked at to tell how far it reaches.
+const LOOKS: usize = 24;
 
 /// A clip with its frames.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +51,27 @@ impl<'a> Reel<'a> {
         });
         let near = SEAM * character.size();
         self.last > 0 && first.iter().zip(&last).all(|(a, b)| a.translation.distance(b.translation) < near)
+    }
+
+    /// The low and the high corner of where joints get, sideways seen from the hub, the first joint that branches.
+    pub fn reach(&self, character: &Character) -> [Vec3; 2] {
+        let skeleton = &character.skeleton;
+        let children = |j: usize| skeleton.joints.iter().filter(|joint| joint.parent == Some(j)).count();
+        let hub = (0..skeleton.len()).find(|&j| skeleton.joints[j].in_skin && children(j) > 1).unwrap_or(0);
+        let mut pose = Pose::rest(character);
+        let moments = self.last.clamp(1, LOOKS);
+        let mut corners: Option<[Vec3; 2]> = None;
+        for k in 0..=moments {
+            self.sample(self.last as f64 * k as f64 / moments as f64, &mut pose);
+            let world = pose.world(skeleton);
+            let sideways = world.get(hub).map_or(Vec3::ZERO, |m| Vec3::from(m.translation).with_y(0.0));
+            for (m, _) in world.iter().zip(&skeleton.joints).filter(|(_, joint)| joint.in_skin) {
+                let place = Vec3::from(m.translation) - sideways;
+                let [low, high] = corners.unwrap_or([place; 2]);
+                corners = Some([low.min(place), high.max(place)]);
+            }
+        }
+        corners.unwrap_or_default()
     }
 
     /// A moment within the clip: `at` itself, or where it is when the clip repeats or ends.
@@ -119,6 +144,23 @@ mod tests {
         let run = half.clips.iter_mut().find(|clip| clip.name == "run").unwrap();
         run.end = 0.5 * (run.start + run.end);
         assert!(!Reel::new(&half, Some("run")).is_cycle(&half));
+    }
+
+    #[test]
+    fn a_squat_reaches_as_high_as_it_begins_wherever_it_happens() {
+        let athlete = ecorche::samples::build("athlete?resolution=5000").unwrap();
+        let [low, high] = Reel::new(&athlete, Some("squat")).reach(&athlete);
+        let [still_low, still_high] = Reel::new(&athlete, None).reach(&athlete);
+        assert!((high.y - still_high.y).abs() < 0.1 && (low.y - still_low.y).abs() < 0.1);
+        let [run_low, run_high] = Reel::new(&athlete, Some("run")).reach(&athlete);
+        assert!(
+            (run_high - run_low).max_element() < 1.2 * athlete.size(),
+            "the way it runs is not part of it"
+        );
+        let mut away = athlete.clone();
+        away.skeleton.joints.truncate(0);
+        away.clips.clear();
+        assert_eq!(Reel::new(&away, None).reach(&away), [Vec3::ZERO; 2]);
     }
 
     #[test]

@@ -94,20 +94,19 @@ impl Drawn {
         }
     }
 
-    /// Four numbers of 16 bits per drawn vertex (graphics cards read three of them slowly): the place in a cube around the
-    /// frame, and nothing.
-    pub fn rounded(&self, frame: &Frame, places: &mut Vec<u16>) -> Cube {
-        let all = frame.meshes.iter().flat_map(|mesh| &mesh.positions);
-        let (low, high) = all.fold((Vec3::MAX, Vec3::MIN), |(low, high), &p| (low.min(p), high.max(p)));
-        let side = (high - low).max_element().max(f32::MIN_POSITIVE);
-        places.clear();
-        places.reserve(4 * self.sources.len());
-        let scale = f32::from(u16::MAX) / side;
-        for &[mesh, vertex, _] in &self.sources {
-            let place = (frame.meshes[mesh as usize].positions[vertex as usize] - low) * scale;
-            places.extend(place.extend(0.0).to_array().map(|c| (c + 0.5) as u16));
+    /// Four numbers of 16 bits per drawn vertex: the place in a cube around the frame, and the normal folded onto an
+    /// octahedron, eight bits for each of its two numbers.
+    pub fn rounded(&self, frame: &Frame, numbers: &mut Vec<u16>) -> Cube {
+        let cube = Cube::around(frame.meshes.iter().flat_map(|mesh| &mesh.positions).copied());
+        numbers.clear();
+        numbers.reserve(4 * self.sources.len());
+        for &[mesh, vertex, slot] in &self.sources {
+            let mesh = &frame.meshes[mesh as usize];
+            let [x, y, z] = cube.round(mesh.positions[vertex as usize]);
+            let [a, b] = folded(mesh.normals[slot as usize]).map(|c| (128.5 + 127.0 * c) as u16);
+            numbers.extend([x, y, z, a << 8 | b]);
         }
-        Cube { corner: low, side }
+        cube
     }
 
     /// Two numbers per drawn vertex: the normal folded onto an octahedron.
@@ -115,7 +114,8 @@ impl Drawn {
         normals.clear();
         normals.reserve(2 * self.sources.len());
         for &[mesh, _, slot] in &self.sources {
-            normals.extend(folded(frame.meshes[mesh as usize].normals[slot as usize]));
+            let [x, y] = folded(frame.meshes[mesh as usize].normals[slot as usize]);
+            normals.extend([x, y].map(|c| (c * 32767.0).round() as i16));
         }
     }
 
@@ -132,7 +132,7 @@ impl Drawn {
 }
 
 /// What rounded places are relative to.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Cube {
     /// Where all three are 0.
     pub corner: Vec3,
@@ -140,14 +140,26 @@ pub struct Cube {
     pub side: f32,
 }
 
-/// A direction as two numbers: the octahedron's upper half seen from above, its lower half folded outward.
+impl Cube {
+    /// The smallest one around `places`.
+    pub fn around(places: impl Iterator<Item = Vec3>) -> Self {
+        let (low, high) = places.fold((Vec3::MAX, Vec3::MIN), |(low, high), p| (low.min(p), high.max(p)));
+        Self { corner: low, side: (high - low).max_element().max(f32::MIN_POSITIVE) }
+    }
+
+    /// A place in it.
+    pub fn round(&self, place: Vec3) -> [u16; 3] {
+        ((place - self.corner) * (f32::from(u16::MAX) / self.side)).to_array().map(|c| (c + 0.5) as u16)
+    }
+}
+
+/// A direction as two numbers from -1 to 1: the octahedron's upper half seen from above, its lower half folded outward.
 ///
 /// Based on: Cigolle et al. A survey of efficient representations for independent unit vectors. 2014.
-fn folded(normal: Vec3) -> [i16; 2] {
+fn folded(normal: Vec3) -> [f32; 2] {
     let sum = normal.abs().element_sum();
     let Vec3 { x, y, z } = if sum > 0.0 { normal / sum } else { Vec3::ZERO };
-    let (x, y) = if z < 0.0 { ((1.0 - y.abs()) * x.signum(), (1.0 - x.abs()) * y.signum()) } else { (x, y) };
-    [x, y].map(|c| (c * 32767.0).round() as i16)
+    if z < 0.0 { [(1.0 - y.abs()) * x.signum(), (1.0 - x.abs()) * y.signum()] } else { [x, y] }
 }
 
 #[cfg(test)]
@@ -173,10 +185,22 @@ mod tests {
         assert_eq!(height, 1.0);
         let mut rounded = Vec::new();
         let Cube { corner, side } = drawn.rounded(&frame, &mut rounded);
-        for (place, exact) in rounded.chunks(4).zip(positions.chunks(3)) {
+        let of_slot = |k: usize| frame.meshes[0].normals[drawn.sources[k][2] as usize];
+        for (k, (place, exact)) in rounded.chunks(4).zip(positions.chunks(3)).enumerate() {
+            let normal = unfolded([place[3] >> 8, place[3] & 255].map(|c| (f32::from(c) - 128.0) / 127.0));
+            assert!(normal.dot(of_slot(k)) > 0.9998, "{normal} is more than a degree from {}", of_slot(k));
             let place = corner + Vec3::from_array([0, 1, 2].map(|k| f32::from(place[k]))) * (side / 65535.0);
             assert!((place - Vec3::from_slice(exact)).abs().max_element() < 0.8e-5 * side);
         }
+    }
+
+    /// As the page's shader has it.
+    fn unfolded([x, y]: [f32; 2]) -> Vec3 {
+        let mut normal = Vec3::new(x, y, 1.0 - x.abs() - y.abs());
+        let over = (-normal.z).max(0.0);
+        normal.x -= over * normal.x.signum();
+        normal.y -= over * normal.y.signum();
+        normal.normalize()
     }
 
     #[test]
@@ -184,12 +208,8 @@ mod tests {
         for k in 0..500 {
             let (a, b) = (k as f32 * 0.7, k as f32 * 0.31);
             let normal = Vec3::new(a.sin() * b.cos(), a.sin() * b.sin(), a.cos());
-            let [x, y] = folded(normal).map(|c| f32::from(c) / 32767.0);
-            let mut unfolded = Vec3::new(x, y, 1.0 - x.abs() - y.abs());
-            let over = (-unfolded.z).max(0.0);
-            unfolded.x -= over * unfolded.x.signum();
-            unfolded.y -= over * unfolded.y.signum();
-            assert!(unfolded.normalize().dot(normal) > 0.999_999, "{normal} became {unfolded}");
+            let again = unfolded(folded(normal));
+            assert!(again.dot(normal) > 0.999_999, "{normal} became {again}");
         }
     }
 

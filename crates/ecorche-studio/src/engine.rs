@@ -156,9 +156,11 @@ struct FrameHead {
     path: Vec<(&'static str, [f32; 3])>,
     /// The cubes of rounded places, one per look; empty where the places are exact.
     cubes: Vec<Cube>,
+    /// The cube of rounded strands; none where they are exact.
+    strand_cube: Option<Cube>,
     /// Why muscles and fat cannot be shown.
     flesh: Option<String>,
-    /// Milliseconds this frame took to be put into numbers.
+    /// Milliseconds this frame took to be put into numbers, and the one before to be put into bytes.
     encoding: f64,
     /// Milliseconds the message before this one took from the engine into the socket.
     handing: f64,
@@ -198,6 +200,10 @@ pub struct Engine<'a, S> {
     /// Of the quantity shown last; what frames share is prepared once.
     inspector: Option<(String, Inspector<'a>)>,
     numbers: [Numbers; 2],
+    /// Muscles while time runs; kept likewise.
+    rounded_strands: Vec<u16>,
+    /// Milliseconds the last frame took to be put into bytes.
+    packing: f64,
     /// Where the clock was in the last frame, if time ran: frames, also beyond the clip's end.
     shown: Option<f64>,
     /// Whether the clip called that is a cycle.
@@ -225,6 +231,8 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             interior: Interior::default(),
             inspector: None,
             numbers: Default::default(),
+            rounded_strands: Vec::new(),
+            packing: 0.0,
             shown: None,
             cycle: None,
             arrived: None,
@@ -496,8 +504,8 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
                 cubes.push(studio.drawn.rounded(frame, &mut numbers.rounded));
             } else {
                 studio.drawn.positions(frame, &mut numbers.exact);
+                studio.drawn.normals(frame, &mut numbers.normals);
             }
-            studio.drawn.normals(frame, &mut numbers.normals);
         }
         let joints: Vec<f32> = pose
             .world(&studio.character.skeleton)
@@ -520,16 +528,21 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             Some(Ok(_)) => [&rings[..], states, pads],
             _ => [&[][..]; 3],
         };
+        let strand_cube =
+            (playing && !rings.is_empty()).then(|| self.interior.strands.rounded(&mut self.rounded_strands));
         let mut arrays = vec![
             Array::F32(&joints),
             Array::U16(&values),
-            Array::F32(rings),
+            if strand_cube.is_some() { Array::U16(&self.rounded_strands) } else { Array::F32(rings) },
             Array::F32(states),
             Array::F32(pads),
         ];
         for numbers in self.numbers.iter().take(frames.len()) {
-            let places = if playing { Array::U16(&numbers.rounded) } else { Array::F32(&numbers.exact) };
-            arrays.extend([places, Array::I16(&numbers.normals)]);
+            if playing {
+                arrays.push(Array::U16(&numbers.rounded));
+            } else {
+                arrays.extend([Array::F32(&numbers.exact), Array::I16(&numbers.normals)]);
+            }
         }
         let head = FrameHead {
             frame: self.frame,
@@ -543,14 +556,18 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             quantity: heading,
             path,
             cubes,
+            strand_cube,
             flesh: posed.and_then(Result::err),
-            encoding: started.elapsed().as_secs_f64() * 1e3,
+            encoding: started.elapsed().as_secs_f64() * 1e3 + self.packing,
             handing: self.mailbox.mail().handing.as_secs_f64() * 1e3,
             answering: self.arrived.take().map(|at| at.elapsed().as_secs_f64() * 1e3),
             sent: unix_milliseconds(),
             refused: studio.refused.total(),
         };
-        if !(self.send)(encode(Kind::Frame, &head, &arrays)) {
+        let started = Instant::now();
+        let message = encode(Kind::Frame, &head, &arrays);
+        self.packing = started.elapsed().as_secs_f64() * 1e3;
+        if !(self.send)(message) {
             return false;
         }
         if let Some(problem) = problem
@@ -667,7 +684,7 @@ fn describe(studio: &Studio) -> Bytes {
         .iter()
         .map(|clip| {
             let reel = Reel::new(character, Some(&clip.name));
-            json!({ "name": clip.name, "fps": reel.fps, "last": reel.last })
+            json!({ "name": clip.name, "fps": reel.fps, "last": reel.last, "reach": reel.reach(character) })
         })
         .collect();
     let table =

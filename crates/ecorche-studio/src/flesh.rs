@@ -1,10 +1,11 @@
 //! Muscles and fat as a page draws them: strands, around which the graphics card puts tubes, and ellipsoids.
 
+use crate::drawn::Cube;
 use ecorche::anatomy::{Anatomy, BindFrames};
 use ecorche::character::Character;
 use ecorche::muscle::definition::Side;
 use ecorche::muscle::{BuildError, Flesh, ImplicitMuscle, Musculature};
-use glam::{Affine3A, DMat3};
+use glam::{Affine3A, DMat3, Vec3};
 use serde::Serialize;
 use std::path::Path;
 
@@ -38,6 +39,27 @@ pub struct Strands {
     pub states: Vec<f32>,
     /// World from the unit ball, sixteen numbers per pad, column by column.
     pub pads: Vec<f32>,
+}
+
+/// Numbers of a ring.
+const RING: usize = 8;
+
+impl Strands {
+    /// The rings in 16 bits a number: places and thicknesses relative to the cube, directions from -1 to 1.
+    pub fn rounded(&self, numbers: &mut Vec<u16>) -> Cube {
+        let (rings, _) = self.rings.as_chunks::<RING>();
+        let cube = Cube::around(rings.iter().map(|ring| Vec3::from_slice(ring)));
+        let whole = f32::from(u16::MAX);
+        numbers.clear();
+        numbers.reserve(self.rings.len());
+        for ring in rings {
+            let [x, y, z] = cube.round(Vec3::from_slice(ring));
+            let thickness = (ring[3] / cube.side * whole + 0.5) as u16;
+            let [a, b, c] = [4, 5, 6].map(|k| ((0.5 * ring[k] + 0.5) * whole + 0.5) as u16);
+            numbers.extend([x, y, z, thickness, a, b, c, (ring[7] * whole + 0.5) as u16]);
+        }
+        cube
+    }
 }
 
 /// The muscles and fat of an anatomy on a character whose body has none.
@@ -113,10 +135,6 @@ mod tests {
     use ecorche::character::Pose;
     use ecorche::field::Field;
     use ecorche::muscle::definition::{Attachment, MuscleDef};
-    use glam::Vec3;
-
-    /// Numbers of a ring.
-    const RING: usize = 8;
 
     #[test]
     fn a_tube_lies_on_the_muscle_s_surface() {
@@ -136,6 +154,17 @@ mod tests {
         assert!(!draw(musculature, &flesh, &mut strands, &mut owners), "nothing new to tell");
         assert_eq!((owners.muscles.len(), owners.fat.len()), (1, 0));
         assert_eq!(strands.rings.len(), RING * owners.rings);
+        let mut rounded = Vec::new();
+        let cube = strands.rounded(&mut rounded);
+        for (ring, numbers) in strands.rings.chunks(RING).zip(rounded.chunks(RING)) {
+            let share = |k: usize| f32::from(numbers[k]) / 65535.0;
+            for k in 0..3 {
+                assert!((cube.corner[k] + share(k) * cube.side - ring[k]).abs() < 1e-5 * cube.side);
+                assert!((2.0 * share(4 + k) - 1.0 - ring[4 + k]).abs() < 2e-5);
+            }
+            assert!((share(3) * cube.side - ring[3]).abs() < 1e-5 * cube.side);
+            assert!((share(7) - ring[7]).abs() < 1e-5);
+        }
         let field = &flesh.muscles[0].field;
         let rings: Vec<&[f32]> = strands.rings.chunks(RING).collect();
         // The ends are points, where the field has an edge.

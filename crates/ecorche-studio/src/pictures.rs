@@ -1,7 +1,7 @@
 //! What the file's materials look like: base colours and pictures, for the page to draw.
 //!
-//! Read from glTF (in the file, beside it, or written out in it), FBX (in the file or beside it) and OBJ with its
-//! material library. The library has no use for pictures, so its readers leave them out. Nothing here can fail: what cannot
+//! Read from glTF (in the file, beside it, or written out in it), FBX (in the file or beside it), COLLADA (beside it) and
+//! OBJ with its material library; not from USD. The library has no use for pictures, so its readers leave them out. Nothing here can fail: what cannot
 //! be read, lies outside the character's folder, or is no PNG, JPEG or WebP is left out, and the page shows clay.
 
 use base64::Engine as _;
@@ -50,6 +50,7 @@ impl Pictures {
         let read = match ending.to_str() {
             Some("gltf" | "glb" | "vrm") => pictures.read_gltf(path),
             Some("fbx") => pictures.read_fbx(path),
+            Some("dae") => pictures.read_dae(path),
             Some("obj") => pictures.read_obj(path),
             _ => None,
         };
@@ -147,6 +148,46 @@ impl Pictures {
         Some(())
     }
 
+    fn read_dae(&mut self, path: &Path) -> Option<()> {
+        let text = fs::read_to_string(path).ok()?;
+        let document = roxmltree::Document::parse(&text).ok()?;
+        let folder = path.parent()?;
+        let called = |tag: &str, id: &str| {
+            let id = id.strip_prefix('#').unwrap_or(id).to_owned();
+            let tag = tag.to_owned();
+            document.descendants().find(move |n| is(n, &tag) && n.attribute("id") == Some(&id))
+        };
+        for material in document.descendants().filter(|node| is(node, "material")) {
+            let Some(name) = material.attribute("name").or(material.attribute("id")) else { continue };
+            let effect = below(material, "instance_effect").and_then(|link| link.attribute("url"));
+            let Some(effect) = effect.and_then(|id| called("effect", id)) else { continue };
+            let Some(diffuse) = below(effect, "diffuse") else { continue };
+            let numbers = below(diffuse, "color").and_then(|node| node.text()).unwrap_or_default();
+            let mut channels = numbers.split_whitespace().map_while(|word| word.parse::<f32>().ok());
+            let colour = match (channels.next(), channels.next(), channels.next()) {
+                (Some(r), Some(g), Some(b)) => Some([r, g, b].map(|c| c.clamp(0.0, 1.0))),
+                _ => None,
+            };
+            // A sampler of a surface of an image; old files name the image at once.
+            let parameter = |sid: &str, tag: &str| {
+                let found =
+                    effect.descendants().find(|n| is(n, "newparam") && n.attribute("sid") == Some(sid));
+                found.and_then(|node| below(node, tag)).and_then(|node| node.text()).map(str::trim)
+            };
+            let picture =
+                below(diffuse, "texture").and_then(|node| node.attribute("texture")).and_then(|sid| {
+                    let surface = parameter(sid, "source").unwrap_or(sid);
+                    let image = called("image", parameter(surface, "init_from").unwrap_or(surface))?;
+                    let place = below(image, "init_from")?;
+                    let place = below(place, "ref").unwrap_or(place).text()?.trim();
+                    let bytes = beside(folder, &unescaped(place.strip_prefix("./").unwrap_or(place))?)?;
+                    self.add(bytes)
+                });
+            self.of_material.entry(name.to_owned()).or_insert(Dress { colour, picture });
+        }
+        Some(())
+    }
+
     fn read_obj(&mut self, path: &Path) -> Option<()> {
         let text = fs::read(path).ok()?;
         let text = String::from_utf8_lossy(&text);
@@ -178,6 +219,15 @@ impl Pictures {
         }
         Some(())
     }
+}
+
+fn is(node: &roxmltree::Node, tag: &str) -> bool {
+    node.is_element() && node.tag_name().name() == tag
+}
+
+/// The first element of a kind below another.
+fn below<'a>(node: roxmltree::Node<'a, 'a>, tag: &str) -> Option<roxmltree::Node<'a, 'a>> {
+    node.descendants().skip(1).find(|node| is(node, tag))
 }
 
 fn kind_of(bytes: &[u8]) -> Option<&'static str> {
@@ -304,6 +354,36 @@ mod tests {
         }
         fs::write(inner.join("a.gltf"), "{").unwrap();
         assert_eq!(Pictures::of(&inner.join("a.gltf")), Pictures::default());
+    }
+
+    #[test]
+    fn a_collada_s_effects_name_colours_and_pictures() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("the skin.png"), PNG).unwrap();
+        let path = folder.path().join("a.dae");
+        let text = r##"<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema">
+            <library_images><image id="i"><init_from>./the%20skin.png</init_from></image></library_images>
+            <library_effects>
+                <effect id="e"><profile_COMMON>
+                    <newparam sid="s"><surface><init_from>i</init_from></surface></newparam>
+                    <newparam sid="p"><sampler2D><source>s</source></sampler2D></newparam>
+                    <technique><phong><diffuse><texture texture="p"/></diffuse></phong></technique>
+                </profile_COMMON></effect>
+                <effect id="f"><technique><diffuse><color>1 0.5 0 1</color></diffuse></technique></effect>
+            </library_effects>
+            <library_materials>
+                <material id="m" name="skin"><instance_effect url="#e"/></material>
+                <material id="cloth"><instance_effect url="#f"/></material>
+                <material id="lost"><instance_effect url="#gone"/></material>
+            </library_materials>
+        </COLLADA>"##;
+        fs::write(&path, text).unwrap();
+        let pictures = Pictures::of(&path);
+        assert_eq!(pictures.dress("skin"), Dress { colour: None, picture: Some(0) });
+        assert_eq!(pictures.dress("cloth"), Dress { colour: Some([1.0, 0.5, 0.0]), picture: None });
+        assert_eq!(pictures.dress("lost"), Dress::default());
+        fs::write(&path, "<COLLADA>").unwrap();
+        assert_eq!(Pictures::of(&path), Pictures::default());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 /** What page and engine say to each other; the engine's side is src/message.rs. */
 
-export const VERSION = 2;
+export const VERSION = 3;
 
 export const Kind = { Character: 1, Document: 2, Frame: 3, Inside: 4, Notice: 5, Bake: 6, Graph: 7, Flesh: 8 } as const;
 
@@ -18,6 +18,8 @@ export interface Clip {
   name: string;
   fps: number;
   last: number;
+  /** Corners of where joints get, sideways seen from the first joint that branches. */
+  reach: [Vector, Vector];
 }
 
 export interface Group {
@@ -170,9 +172,10 @@ export interface FrameHead {
   /** The way of the traced vertex: what moved it, and where to. */
   path: [string, Vector][];
   cubes: Cube[];
+  strand_cube: Cube | null;
   /** Why muscles and fat cannot be shown. */
   flesh: string | null;
-  /** Milliseconds: to put it into numbers, of the message before from the engine into the socket, from the question to here. */
+  /** Milliseconds: to put it into numbers and bytes, of the message before from the engine into the socket, from the question to here. */
   encoding: number;
   handing: number;
   answering: number | null;
@@ -186,21 +189,28 @@ export interface Cube {
   side: number;
 }
 
-/** Places as computed, three numbers each; or rounded within a cube, four numbers each of which the last is nothing. */
-export type Places = { exact: Float32Array } | { rounded: Uint16Array; cube: Cube };
+/**
+ * Places as computed, three numbers each, with normals folded onto an octahedron, two numbers each; or places rounded
+ * within a cube, three numbers each, and after them the two of the normal in the halves of a fourth.
+ */
+export type Surface = { exact: Float32Array; normals: Int16Array } | { rounded: Uint16Array; cube: Cube };
+
+/**
+ * Eight numbers per ring: place, thickness, broad direction, half axis across it; or the same from 0 to 65535, places and
+ * thickness relative to a cube, directions from -1 to 1.
+ */
+export type Strands = { exact: Float32Array } | { rounded: Uint16Array; cube: Cube };
 
 export interface Frame extends FrameHead {
   joints: Float32Array;
   /** Of each vertex, from 1 (low end of the range) to 65535; 0 for none. */
   values: Uint16Array;
-  /** Eight numbers per ring: place, thickness, broad direction, half axis across it. */
-  strands: Float32Array;
+  strands: Strands;
   /** Activation, tension in newtons and length over that at bind of each strand. */
   states: Float32Array;
   /** World from the unit ball, sixteen numbers per pad. */
   pads: Float32Array;
-  /** Normals are folded onto an octahedron, two numbers each. */
-  skins: { places: Places; normals: Int16Array }[];
+  skins: Surface[];
 }
 
 export interface Owner {
@@ -379,12 +389,14 @@ export function decode(buffer: ArrayBuffer): Message {
     case Kind.Frame: {
       const frame = head as FrameHead;
       const skins: Frame["skins"] = [];
-      for (let k = FIRST_SKIN; k + 1 < arrays.length; k += 2) {
+      for (let k = FIRST_SKIN; k < arrays.length; k++) {
         const cube = frame.cubes[skins.length];
-        const places = cube === undefined ? { exact: f32(k) } : { rounded: arrays[k] as Uint16Array, cube };
-        skins.push({ places, normals: arrays[k + 1] as Int16Array });
+        if (cube === undefined) skins.push({ exact: f32(k), normals: arrays[++k] as Int16Array });
+        else skins.push({ rounded: arrays[k] as Uint16Array, cube });
       }
-      const lists = { joints: f32(0), values: arrays[1] as Uint16Array, strands: f32(2), states: f32(3), pads: f32(4), skins };
+      const cube = frame.strand_cube;
+      const strands = cube === null ? { exact: f32(2) } : { rounded: arrays[2] as Uint16Array, cube };
+      const lists = { joints: f32(0), values: arrays[1] as Uint16Array, strands, states: f32(3), pads: f32(4), skins };
       return { kind: "frame", frame: { ...frame, ...lists } };
     }
     case Kind.Flesh:

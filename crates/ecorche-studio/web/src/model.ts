@@ -38,6 +38,8 @@ export interface Display {
   quantity: string | null;
   opacity: number;
   wireframe: boolean;
+  /** Whether the camera goes along with the character. */
+  follow: boolean;
   /** The file's own pictures and colours instead of clay. */
   pictures: boolean;
   cut: { axis: "x" | "y" | "z"; at: number } | null;
@@ -89,6 +91,7 @@ export class Model {
     quantity: null,
     opacity: 1,
     wireframe: false,
+    follow: true,
     pictures: true,
     cut: null,
     skeleton: false,

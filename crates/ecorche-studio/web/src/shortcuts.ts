@@ -25,6 +25,7 @@ export const SHORTCUTS: [string, string][] = [
   ["X", "cut"],
   ["W", "wireframe"],
   ["G", "textures or clay"],
+  ["V", "camera goes along or stays"],
   ["F", "frame the selection"],
   ["A", "frame everything"],
   ["R", "reset the selected joint"],
@@ -109,6 +110,7 @@ function plain(event: KeyboardEvent, model: Model, viewport: Viewport): boolean 
     case "x": model.show({ cut: display.cut ? null : { axis: "z", at: middle?.z ?? 0 } }); break;
     case "g": model.show({ pictures: !display.pictures }); break;
     case "w": model.show({ wireframe: !display.wireframe }); break;
+    case "v": model.show({ follow: !display.follow }); break;
     case "f": viewport.frameSelection(); break;
     case "a": viewport.frameAll(); break;
     case "r": if (selection.kind === "joint") model.resetPose(selection.joint); break;

@@ -117,7 +117,7 @@ export class Tab {
 
   /** The positions as streamed, in hexadecimal of their bytes' hash and as numbers. */
   positions() {
-    return this.run(() => [...globalThis.ecorche.model.frame.skins[0].places.exact]);
+    return this.run(() => [...globalThis.ecorche.model.frame.skins[0].exact]);
   }
 
   /** Camera, light and ground where they are for every tab. */

@@ -9,8 +9,9 @@ import { button, empty, h } from "./dom.ts";
 interface Entry {
   label: string;
   note: string;
-  about: string;
   selection: Selection;
+  /** Left and right of a name, each to be chosen. */
+  sides: { letter: string; about: string; selection: Selection }[];
 }
 
 const OTHER: Record<Side, Side> = { left: "right", right: "left", middle: "middle" };
@@ -28,18 +29,24 @@ export function outliner(model: Model, viewport: Viewport): HTMLElement {
     if (!character) return;
     const wanted = search.value.trim().toLowerCase();
     const fits = (entry: Entry): boolean => entry.label.toLowerCase().includes(wanted);
-    const flesh = (kind: "muscle" | "fat"): Entry[] =>
-      (doc?.[kind] ?? []).flatMap((item) =>
-        (item.mirror === true ? [item.side, OTHER[item.side]] : [item.side]).map((side) => ({
-          label: item.name,
-          note: side === "middle" ? "" : side.charAt(0).toUpperCase(),
-          about: side === "middle" ? item.name : `${item.name}, ${side}`,
-          selection: { kind, name: item.name, side },
-        })),
-      );
+    const flesh = (kind: "muscle" | "fat"): Entry[] => {
+      const named = new Map<string, Side[]>();
+      for (const { name, side, mirror } of doc?.[kind] ?? []) {
+        named.set(name, [...(named.get(name) ?? []), ...(mirror === true ? [side, OTHER[side]] : [side])]);
+      }
+      return [...named].map(([name, sides]) => ({
+        label: name,
+        note: "",
+        selection: { kind, name, side: sides[0] ?? "middle" },
+        sides: (["left", "right"] as const)
+          .filter((side) => sides.includes(side))
+          .map((side) => ({ letter: side.charAt(0).toUpperCase(), about: `${name}, ${side}`, selection: { kind, name, side } })),
+      }));
+    };
+    const count = (entries: Entry[]): number => entries.reduce((sum, { sides }) => sum + Math.max(1, sides.length), 0);
     const joints: Entry[] = character.joints.flatMap((joint, k) =>
       joint.in_skin
-        ? [{ label: joint.name, note: model.pose.has(k) ? "posed" : "", about: joint.name, selection: { kind: "joint", joint: k } }]
+        ? [{ label: joint.name, note: model.pose.has(k) ? "posed" : "", selection: { kind: "joint", joint: k }, sides: [] }]
         : [],
     );
     const groups: [string, Entry[], string, HTMLElement | null][] = [
@@ -52,19 +59,22 @@ export function outliner(model: Model, viewport: Viewport): HTMLElement {
         const found = entries.filter(fits);
         const content =
           found.length > 0 ? found.map(item) : [empty(wanted === "" ? none : "Nothing of that name.")];
-        return h("section", {}, h("h2", {}, h("span", { text: `${title}  ` }), h("span", { class: "count", text: String(entries.length) }), add), ...content);
+        return h("section", {}, h("h2", {}, h("span", { text: `${title}  ` }), h("span", { class: "count", text: String(count(entries)) }), add), ...content);
       }),
     );
   };
   const item = (entry: Entry): HTMLElement => {
-    const element = h(
-      "button",
-      { class: `entry${same(entry.selection, model.selection) ? " chosen" : ""}`, on: { click: () => { choose(entry.selection); } } },
-      h("span", { text: entry.label }),
-      h("span", { class: "note", text: entry.note }),
+    const chosen = (selection: Selection): string => (same(selection, model.selection) ? " chosen" : "");
+    const either = entry.sides.map(({ selection }) => chosen(selection)).find((mark) => mark !== "") ?? chosen(entry.selection);
+    return h(
+      "div",
+      { class: `entry${either}`, title: entry.label },
+      h("button", { class: "name", text: entry.label, on: { click: () => { choose(entry.selection); } } }),
+      entry.note !== "" && h("span", { class: "note", text: entry.note }),
+      ...entry.sides.map(({ letter, about, selection }) =>
+        h("button", { class: `side${chosen(selection)}`, title: about, text: letter, on: { click: () => { choose(selection); } } }),
+      ),
     );
-    element.title = entry.about;
-    return element;
   };
   const choose = (selection: Selection): void => {
     if (selection.kind === "joint" && viewport.wantJoint !== null) {

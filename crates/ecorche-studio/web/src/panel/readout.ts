@@ -13,6 +13,8 @@ const READABLE = 250;
 /** Frames over which the rate is averaged. */
 const WINDOW = 20;
 
+const duration = (ms: number): string => (ms < 1000 ? `${ms.toFixed(1)} ms` : `${(ms / 1000).toFixed(1)} s`);
+
 const count = (n: number): string => n.toLocaleString("en-US").replaceAll(",", "\u202f");
 
 function nameOf(look: Look): string {
@@ -29,22 +31,29 @@ export function readout(model: Model, viewport: Viewport): HTMLElement {
 
   let written = 0;
   let view = -1;
+  let named = "";
+  const name = (frame: Frame): void => {
+    const names = model.display.compare === "single" || frame.looks.length < 2 ? [] : frame.looks.map((look) => nameOf(look.shown));
+    if (named === names.join()) return;
+    named = names.join();
+    labels.replaceChildren(...names.map((text, k) => h("span", { class: k === 0 ? "left" : "right", text })));
+  };
   let problems: string[] = [];
   model.on("inside", (inside) => { problems = inside?.problems ?? []; });
   model.on("frame", (frame) => {
     times.push(performance.now());
     if (times.length > WINDOW) times.shift();
-    labels.replaceChildren(...paneLabels(model, frame));
+    name(frame);
     // Numbers that change with every frame cannot be read.
     if (frame.playing && frame.view === view && performance.now() - written < READABLE) return;
     written = performance.now();
     view = frame.view;
     const span = (times.at(-1) ?? 0) - (times[0] ?? 0);
     const rate = frame.playing && span > 0 ? (1000 * (times.length - 1)) / span : 0;
-    const milliseconds = frame.looks.map((look) => look.milliseconds.toFixed(1)).join(" + ");
-    engine.textContent = `${milliseconds} ms a frame${rate > 0 ? `  ·  ${rate.toFixed(0)} fps` : ""}`;
+    const spans = frame.looks.map((look) => duration(look.milliseconds)).join(" + ");
+    engine.textContent = `${spans} a frame${rate > 0 ? `  ·  ${rate.toFixed(0)} fps` : ""}`;
     const { transfer, decoding, taking, drawing } = model.timing;
-    stream.textContent = `${(frame.encoding + transfer + decoding + taking).toFixed(1)} ms on the way  ·  ${drawing.toFixed(1)} ms to draw`;
+    stream.textContent = `${duration(frame.encoding + transfer + decoding + taking)} on the way  ·  ${duration(drawing)} to draw`;
     counts.textContent = countLine(model);
     flesh.textContent = fleshLine(model, frame);
     state.textContent = stateLine(frame) || (frame.flesh ?? problems[0] ?? "");
@@ -52,9 +61,17 @@ export function readout(model: Model, viewport: Viewport): HTMLElement {
     steps.hidden = model.trace === null;
   });
   model.on("display", () => {
-    if (model.frame) labels.replaceChildren(...paneLabels(model, model.frame));
+    if (model.frame) name(model.frame);
   });
-  return h("div", { class: "readout" }, engine, stream, counts, flesh, state, labels, steps, h("div", { class: "legends" }, fleshLegend(model), legend(model)), divider(model, viewport));
+  return h(
+    "div",
+    { class: "readout" },
+    h("div", { class: "figures" }, engine, stream, counts, flesh, state),
+    labels,
+    steps,
+    h("div", { class: "legends" }, fieldLegend(model), fleshLegend(model), legend(model)),
+    divider(model, viewport),
+  );
 }
 
 function countLine({ character }: Model): string {
@@ -77,11 +94,6 @@ function stateLine(frame: Frame): string {
   if (frame.looks.some((look) => look.binding)) return "updating the body…";
   const lost = frame.looks.reduce((sum, look) => sum + look.fell_back, 0);
   return lost > 0 ? `${count(lost)} vertices fell back to plain skinning` : "";
-}
-
-function paneLabels(model: Model, frame: Frame): HTMLElement[] {
-  if (model.display.compare === "single" || frame.looks.length < 2) return [];
-  return frame.looks.map((look, k) => h("span", { class: k === 0 ? "left" : "right", text: nameOf(look.shown) }));
 }
 
 /** What moved the followed vertex, and how far from where skinning took it. */
@@ -140,8 +152,35 @@ function fleshLegend(model: Model): HTMLElement {
   return element;
 }
 
-function legend(model: Model): HTMLElement {
+/** A bar of the colours of a table. */
+function colourBar(): { canvas: HTMLCanvasElement; paint: (table: Uint8Array) => void } {
   const canvas = h("canvas", { attributes: { width: "256", height: "10" } });
+  const paint = (table: Uint8Array): void => {
+    const context = canvas.getContext("2d");
+    if (!context) return;
+    const image = context.createImageData(256, 10);
+    for (let k = 0; k < 256 * 10; k++) {
+      const at = 3 * (k % 256);
+      image.data.set([table[at] ?? 0, table[at + 1] ?? 0, table[at + 2] ?? 0, 255], 4 * k);
+    }
+    context.putImageData(image, 0, 0);
+  };
+  return { canvas, paint };
+}
+
+/** What a slice's colours and lines mean. */
+function fieldLegend(model: Model): HTMLElement {
+  const { canvas, paint } = colourBar();
+  const ends = h("div", { class: "ends" }, h("span", { text: "0 far out" }), h("span", { text: "0.5 skin, bold" }), h("span", { text: "1 deep in" }));
+  const element = h("div", { class: "legend", id: "field-legend" }, h("span", { class: "name", text: "field, a line at every tenth" }), canvas, ends);
+  element.hidden = true;
+  model.on("character", ({ sequential }) => { paint(sequential); });
+  model.on("display", ({ slice }) => { element.hidden = slice === null; });
+  return element;
+}
+
+function legend(model: Model): HTMLElement {
+  const { canvas, paint } = colourBar();
   const [low, high, name] = [h("span"), h("span"), h("span", { class: "name" })];
   const element = h("div", { class: "legend", id: "legend" }, name, canvas, h("div", { class: "ends" }, low, high));
   element.hidden = true;
@@ -160,15 +199,7 @@ function legend(model: Model): HTMLElement {
     const digits = digitsOf(quantity.range);
     low.textContent = `${quantity.range[0].toFixed(digits)}${unit}`;
     high.textContent = `${quantity.range[1].toFixed(digits)}${unit}`;
-    const table = model.character[quantity.map];
-    const context = canvas.getContext("2d");
-    if (!context) return;
-    const image = context.createImageData(256, 10);
-    for (let k = 0; k < 256 * 10; k++) {
-      const at = 3 * (k % 256);
-      image.data.set([table[at] ?? 0, table[at + 1] ?? 0, table[at + 2] ?? 0, 255], 4 * k);
-    }
-    context.putImageData(image, 0, 0);
+    paint(model.character[quantity.map]);
   });
   return element;
 }

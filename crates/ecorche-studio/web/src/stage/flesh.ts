@@ -19,7 +19,7 @@ import {
   SphereGeometry,
   Vector3,
 } from "three";
-import type { Frame, Owner, Owners } from "../messages.ts";
+import type { Frame, Owner, Owners, Strands } from "../messages.ts";
 import type { Paint, Selection } from "../model.ts";
 
 const SLACK = new Color(0x9a6a62);
@@ -59,6 +59,8 @@ export class Flesh {
   private tubes: Mesh<InstancedBufferGeometry, MeshStandardMaterial> | null = null;
   private pads: InstancedMesh<SphereGeometry, MeshStandardMaterial> | null = null;
   private frame: Frame | null = null;
+  /** Numbers of the rings, eight each. */
+  private rings = new Float32Array();
 
   constructor() {
     this.material = new MeshStandardMaterial({ vertexColors: true, roughness: 0.45, side: DoubleSide });
@@ -96,13 +98,15 @@ export class Flesh {
   /** Takes a frame's numbers as they are. */
   take(frame: Frame, paint: Paint, selection: Selection): void {
     const { muscles, fat, rings } = this.owners;
-    if (frame.strands.length !== RING * rings * muscles.length || frame.pads.length !== 16 * fat.length) return;
+    const numbers = "exact" in frame.strands ? frame.strands.exact : frame.strands.rounded;
+    if (numbers.length !== RING * rings * muscles.length || frame.pads.length !== 16 * fat.length) return;
     this.frame = frame;
+    this.rings = exactRings(frame.strands, this.rings);
     if (this.texture.value === null) {
-      const texture = new DataTexture(frame.strands, 2 * rings, muscles.length, RGBAFormat, FloatType);
+      const texture = new DataTexture(this.rings, 2 * rings, muscles.length, RGBAFormat, FloatType);
       texture.minFilter = texture.magFilter = NearestFilter;
       this.texture.value = texture;
-    } else this.texture.value.image.data = frame.strands;
+    } else this.texture.value.image.data = this.rings;
     this.texture.value.needsUpdate = true;
     if (this.pads) {
       this.pads.instanceMatrix.array.set(frame.pads);
@@ -136,9 +140,9 @@ export class Flesh {
     owners.muscles.forEach((owner, k) => {
       for (let ring = 0; ring + 1 < owners.rings; ring++) {
         const at = RING * (k * owners.rings + ring);
-        from.fromArray(frame.strands, at);
-        to.fromArray(frame.strands, at + RING);
-        const thickness = Math.max(frame.strands[at + 3] ?? 0, frame.strands[at + RING + 3] ?? 0);
+        from.fromArray(this.rings, at);
+        to.fromArray(this.rings, at + RING);
+        const thickness = Math.max(this.rings[at + 3] ?? 0, this.rings[at + RING + 3] ?? 0);
         if (ray.ray.distanceSqToSegment(from, to, seen) < thickness * thickness) {
           hits.push({ kind: "muscle", ...owner, distance: seen.distanceTo(ray.ray.origin) - thickness });
         }
@@ -158,8 +162,29 @@ export class Flesh {
     const k = (kind === "muscle" ? owners.muscles : owners.fat).findIndex(same);
     if (k < 0) return null;
     if (kind === "fat") return new Vector3().setFromMatrixPosition(new Matrix4().fromArray(frame.pads, 16 * k));
-    return new Vector3().fromArray(frame.strands, RING * (k * owners.rings + (owners.rings >> 1)));
+    return new Vector3().fromArray(this.rings, RING * (k * owners.rings + (owners.rings >> 1)));
   }
+}
+
+/** The rings as numbers: those of the message, or made from it in the room of the last ones. */
+function exactRings(strands: Strands, room: Float32Array<ArrayBuffer>): Float32Array<ArrayBuffer> {
+  if ("exact" in strands) return strands.exact as Float32Array<ArrayBuffer>;
+  const { rounded, cube } = strands;
+  const rings = room.length === rounded.length && room.buffer.byteLength === room.byteLength ? room : new Float32Array(rounded.length);
+  const [step, share] = [cube.side / 65535, 1 / 65535];
+  const [x, y, z] = cube.corner;
+  const number = (k: number): number => rounded[k] ?? 0;
+  for (let k = 0; k < rounded.length; k += RING) {
+    rings[k] = x + step * number(k);
+    rings[k + 1] = y + step * number(k + 1);
+    rings[k + 2] = z + step * number(k + 2);
+    rings[k + 3] = step * number(k + 3);
+    rings[k + 4] = 2 * share * number(k + 4) - 1;
+    rings[k + 5] = 2 * share * number(k + 5) - 1;
+    rings[k + 6] = 2 * share * number(k + 6) - 1;
+    rings[k + 7] = share * number(k + 7);
+  }
+  return rings;
 }
 
 const MIXED = new Color();

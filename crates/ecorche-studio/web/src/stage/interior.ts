@@ -175,6 +175,8 @@ function sliceMaterial(table: Uint8Array): ShaderMaterial {
         float tenth = value * 10.0;
         float width = max(fwidth(tenth), 1e-5);
         float line = 1.0 - smoothstep(0.6, 1.4, abs(fract(tenth - 0.5) - 0.5) / width);
+        // Not where the field ends.
+        line *= step(0.5, tenth);
         float bold = 1.0 - smoothstep(1.4, 2.4, abs(tenth - 5.0) / width);
         vec3 colour = texture2D(map, vec2(value, 0.5)).rgb;
         gl_FragColor = vec4(mix(colour, vec3(1.0), max(0.55 * line, bold)), 0.86);

@@ -36,6 +36,7 @@ export class Skeleton {
   private matrices = new Float32Array();
   private readonly shown: number[];
   private readonly bones: [number, number][];
+  private readonly middle: number;
   private readonly dots: Points<BufferGeometry, PointsMaterial>;
   private readonly lines: LineSegments<BufferGeometry, LineBasicMaterial>;
 
@@ -46,6 +47,8 @@ export class Skeleton {
       const parent = joints[k]?.parent ?? null;
       return parent !== null && joints[parent]?.in_skin === true ? [[parent, k]] : [];
     });
+    const branches = (joint: number): boolean => joints.filter(({ parent }) => parent === joint).length > 1;
+    this.middle = this.shown.find(branches) ?? 0;
     const dots = new BufferGeometry();
     dots.setAttribute("position", new BufferAttribute(new Float32Array(3 * this.shown.length), 3));
     dots.setAttribute("color", new BufferAttribute(new Float32Array(3 * this.shown.length), 3));
@@ -90,9 +93,9 @@ export class Skeleton {
     return new Vector3().fromArray(this.matrices, 16 * joint + 12);
   }
 
-  /** Where the first joint of the skin is. */
-  root(): Vector3 {
-    return this.place(this.shown[0] ?? 0);
+  /** Where the first joint of the skin is that branches: the hips of most. */
+  hub(): Vector3 {
+    return this.place(this.middle);
   }
 
   /** World from joint; the identity before the first frame. */

@@ -9,15 +9,18 @@ import {
   DoubleSide,
   DynamicDrawUsage,
   FrontSide,
+  InterleavedBuffer,
+  InterleavedBufferAttribute,
   LinearFilter,
   Mesh,
   MeshStandardMaterial,
   Plane,
+  Sphere,
   SRGBColorSpace,
   type Texture,
   Vector3,
 } from "three";
-import type { Character, Group, Places, Quantity } from "../messages.ts";
+import type { Character, Group, Quantity, Surface } from "../messages.ts";
 
 const CLAY = new Color(0xc7a08a);
 const PARTNER = new Color(0x9fb0c4);
@@ -28,8 +31,13 @@ export type Pictures = (group: Group) => Texture | null;
 export class Skin {
   readonly mesh: Mesh<BufferGeometry, MeshStandardMaterial[]>;
   private readonly exact: BufferAttribute;
-  private readonly rounded: BufferAttribute;
   private readonly normals: BufferAttribute;
+  /** Place and normal of each vertex in one buffer. */
+  private readonly rounded: InterleavedBuffer;
+  private readonly roundedPlaces: InterleavedBufferAttribute;
+  private readonly roundedNormals: InterleavedBufferAttribute;
+  /** Whether the normal is in the halves of one number. */
+  private readonly halved = { value: 0 };
   private readonly values: BufferAttribute;
   private readonly painted = { value: 0 };
   private readonly table: { value: DataTexture };
@@ -45,7 +53,9 @@ export class Skin {
     const count = character.drawn;
     const geometry = new BufferGeometry();
     this.exact = streamed(new Float32Array(3 * count), 3, false);
-    this.rounded = streamed(new Uint16Array(4 * count), 4, true);
+    this.rounded = new InterleavedBuffer(new Uint16Array(4 * count), 4).setUsage(DynamicDrawUsage);
+    this.roundedPlaces = new InterleavedBufferAttribute(this.rounded, 3, 0, true);
+    this.roundedNormals = new InterleavedBufferAttribute(this.rounded, 1, 3, true);
     this.normals = streamed(new Int16Array(2 * count), 2, true);
     this.values = streamed(new Uint16Array(count), 1, true);
     geometry.setAttribute("position", this.exact);
@@ -53,6 +63,8 @@ export class Skin {
     geometry.setAttribute("painting", this.values);
     if (character.uvs.length > 0) geometry.setAttribute("uv", new BufferAttribute(character.uvs, 2));
     geometry.setIndex(new BufferAttribute(character.indices, 1));
+    // Else three would go over all vertices of every frame to find one.
+    geometry.boundingSphere = new Sphere(new Vector3(), Infinity);
     this.table = { value: colourTable(character.sequential) };
     const materials = character.groups.map((_, k) => {
       const { start, count: indices } = character.groups[k] ?? { start: 0, count: 0 };
@@ -71,10 +83,11 @@ export class Skin {
     const material = new MeshStandardMaterial({ roughness: 0.62, metalness: 0 });
     material.onBeforeCompile = (shader) => {
       shader.uniforms.painted = this.painted;
+      shader.uniforms.halved = this.halved;
       shader.uniforms.table = this.table;
       shader.vertexShader = shader.vertexShader
         .replace("#include <common>", `#include <common>\n${UNFOLD}`)
-        .replace("#include <beginnormal_vertex>", "vec3 objectNormal = unfold(normal.xy); value = vec2(painting, painting > 0.0 ? 1.0 : 0.0);");
+        .replace("#include <beginnormal_vertex>", "vec3 objectNormal = unfold(halved > 0.5 ? halves(normal.x) : normal.xy); value = vec2(painting, painting > 0.0 ? 1.0 : 0.0);");
       shader.fragmentShader = shader.fragmentShader
         .replace("#include <common>", "#include <common>\nuniform float painted; uniform sampler2D table; varying vec2 value;")
         .replace(
@@ -102,23 +115,27 @@ export class Skin {
   }
 
   /** Takes a frame's numbers as they are; nothing is copied. */
-  take(places: Places, normals: Int16Array): void {
+  take(surface: Surface): void {
     const { geometry } = this.mesh;
-    const positions = "exact" in places ? this.exact : this.rounded;
-    if ("exact" in places) {
-      this.exact.array = places.exact;
+    const exact = "exact" in surface;
+    if (exact) {
+      this.exact.array = surface.exact;
+      this.normals.array = surface.normals;
+      this.exact.needsUpdate = this.normals.needsUpdate = true;
       this.mesh.matrix.identity();
     } else {
-      this.rounded.array = places.rounded;
-      const { side, corner } = places.cube;
+      this.rounded.array = surface.rounded;
+      this.rounded.needsUpdate = true;
+      const { side, corner } = surface.cube;
       this.mesh.matrix.makeScale(side, side, side).setPosition(...corner);
     }
-    positions.needsUpdate = true;
-    if (geometry.getAttribute("position") !== positions) geometry.setAttribute("position", positions);
-    geometry.boundingSphere = geometry.boundingBox = null;
+    const positions = exact ? this.exact : this.roundedPlaces;
+    if (geometry.getAttribute("position") !== positions) {
+      geometry.setAttribute("position", positions);
+      geometry.setAttribute("normal", exact ? this.normals : this.roundedNormals);
+      this.halved.value = exact ? 0 : 1;
+    }
     this.mesh.updateMatrixWorld(true);
-    this.normals.array = normals;
-    this.normals.needsUpdate = true;
   }
 
   /** Colours the skin by a quantity; `null` takes the colours away. */
@@ -155,12 +172,13 @@ export class Skin {
     this.mesh.receiveShadow = cut === null;
   }
 
-  private get places(): BufferAttribute {
-    return this.mesh.geometry.getAttribute("position") as BufferAttribute;
+  private get places(): BufferAttribute | InterleavedBufferAttribute {
+    return this.mesh.geometry.getAttribute("position");
   }
 
   box(): Box3 {
-    return new Box3().setFromBufferAttribute(this.places).applyMatrix4(this.mesh.matrix);
+    // Interleaved ones are read the same way; the types of three do not say so.
+    return new Box3().setFromBufferAttribute(this.places as BufferAttribute).applyMatrix4(this.mesh.matrix);
   }
 
   middle(): Vector3 {
@@ -195,10 +213,16 @@ function colourTable(colours: Uint8Array): DataTexture {
   return table;
 }
 
-/** The direction two numbers stand for; see the engine's drawn.rs. */
+/** The two numbers in the halves of one, and the direction they stand for; see the engine's drawn.rs. */
 const UNFOLD = `
 attribute float painting;
+uniform float halved;
 varying vec2 value;
+vec2 halves(float both) {
+  float whole = floor(both * 65535.0 + 0.5);
+  float high = floor(whole / 256.0);
+  return (vec2(high, whole - 256.0 * high) - 128.0) / 127.0;
+}
 vec3 unfold(vec2 seen) {
   vec3 normal = vec3(seen, 1.0 - abs(seen.x) - abs(seen.y));
   float over = max(-normal.z, 0.0);

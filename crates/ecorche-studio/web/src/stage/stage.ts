@@ -41,7 +41,11 @@ export class Stage {
   private wanted = false;
   private readonly afterwards: ((drawing: number) => void)[] = [];
   private size = 1;
+  /** Pixels of the element; asking it makes the browser lay out the page. */
+  private extent = { width: 0, height: 0 };
+  /** Where the character was when light and ground came along last, and in the last frame. */
   private root: Vector3 | null = null;
+  private hub: Vector3 | null = null;
 
   constructor(readonly element: HTMLElement) {
     const plain = new URLSearchParams(location.search).has("plain");
@@ -109,6 +113,7 @@ export class Stage {
   private placeGround(box: Box3): void {
     this.root = null;
     this.ground.clear();
+    this.ground.position.setScalar(0);
     const middle = box.getCenter(new Vector3());
     const reach = 8 * this.size;
     const floor = new Mesh(
@@ -150,19 +155,30 @@ export class Stage {
     this.key.shadow.normalBias = (3 * 2 * half) / this.key.shadow.mapSize.x;
   }
 
-  /** Light and shadow stay with a character that runs away from where it was framed. */
-  follow(root: Vector3): void {
-    const away = this.root === null ? new Vector3() : root.clone().sub(this.root).setY(0);
-    if (this.root === null || away.length() > 0.4 * this.size) {
-      this.root = root.clone();
-      this.key.position.add(away);
-      this.key.target.position.add(away);
+  /** Ground, light and shadow stay with a character that leaves the place where it was framed; the camera too if told so. */
+  follow(hub: Vector3, camera: boolean): void {
+    const stride = hub.clone().sub(this.hub ?? hub).setY(0);
+    this.hub = hub.clone();
+    if (camera) {
+      this.camera.position.add(stride);
+      this.orbit.target.add(stride);
     }
+    this.root ??= hub.clone();
+    const away = hub.clone().sub(this.root).setY(0);
+    if (away.length() < 0.4 * this.size) return;
+    // By whole cells, so that its lines stay where they are.
+    const cell = 5 * gridCell(this.size);
+    away.divideScalar(cell).round().multiplyScalar(cell);
+    this.root.add(away);
+    this.ground.position.add(away);
+    this.key.position.add(away);
+    this.key.target.position.add(away);
   }
 
   private resize(): void {
-    const { clientWidth, clientHeight } = this.element;
-    this.renderer.setSize(Math.max(clientWidth, 1), Math.max(clientHeight, 1));
+    const { clientWidth: width, clientHeight: height } = this.element;
+    this.extent = { width, height };
+    this.renderer.setSize(Math.max(width, 1), Math.max(height, 1));
     this.invalidate();
   }
 
@@ -181,7 +197,7 @@ export class Stage {
   }
 
   private draw(): void {
-    const { clientWidth: width, clientHeight: height } = this.element;
+    const { width, height } = this.extent;
     if (width === 0 || height === 0) return;
     this.renderer.setScissorTest(false);
     this.renderer.setClearColor(0x000000, 0);

@@ -133,16 +133,18 @@ export class Viewport {
     const started = performance.now();
     if (this.skins === null || this.skeleton === null || this.model.character === null) return;
     const { display, selection } = this.model;
-    frame.skins.forEach(({ places, normals }, k) => this.skins?.[k]?.take(places, normals));
+    frame.skins.forEach((surface, k) => this.skins?.[k]?.take(surface));
     this.skins[0].paint(frame.quantity, frame.values);
     if (display.flesh) this.flesh.take(frame, display.paint, selection);
     this.skeleton.take(frame.joints);
-    this.stage.follow(this.skeleton.root());
+    this.stage.follow(this.skeleton.hub(), display.follow && !this.gizmo.dragging);
     this.trail.take(frame.at, this.skins[0], frame.path);
     if (!this.framed) {
       this.framed = true;
       const box = this.skins[0].box();
-      this.stage.frame(box, box.getSize(new Vector3()).length());
+      const size = box.getSize(new Vector3()).length();
+      this.stage.frame(box, size);
+      this.stage.lookAt(box.union(this.reach(size)));
     }
     this.placeGizmo();
     this.model.timing.taking = performance.now() - started;
@@ -150,6 +152,16 @@ export class Viewport {
       this.model.timing.drawing = drawing;
       this.model.drawn(frame.frame);
     });
+  }
+
+  /** Around where the clip takes the joints, wherever the character is now. */
+  private reach(size: number): Box3 {
+    const { character, transport } = this.model;
+    const clip = character?.clips.find(({ name }) => name === transport.clip);
+    const box = new Box3();
+    if (!clip || !this.skeleton) return box;
+    for (const corner of clip.reach) box.expandByPoint(new Vector3(...corner));
+    return box.expandByScalar(0.05 * size).translate(this.skeleton.hub().setY(0));
   }
 
   private panes(): Pane[] {
@@ -440,7 +452,7 @@ export class Viewport {
     const parent = character.joints[selection.joint]?.parent ?? null;
     if (parent !== null) around.push(parent);
     for (const joint of around) box.expandByPoint(this.skeleton.place(joint));
-    this.stage.lookAt(box.expandByScalar(0.03 * character.size));
+    this.stage.lookAt(box.expandByScalar(0.06 * character.size));
   }
 }
 
