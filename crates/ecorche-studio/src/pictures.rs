@@ -1,11 +1,12 @@
 //! What the file's materials look like: base colours and pictures, for the page to draw.
 //!
-//! Read from glTF (in the file, beside it, or written out in it), FBX (in the file or beside it), COLLADA (beside it) and
-//! OBJ with its material library; not from USD. The library has no use for pictures, so its readers leave them out. Nothing here can fail: what cannot
+//! Read from glTF (in the file, beside it, or written out in it), FBX (in the file or beside it), COLLADA (beside it),
+//! OBJ with its material library and USD (in the package or beside it). The library has no use for pictures, so its readers leave them out. Nothing here can fail: what cannot
 //! be read, lies outside the character's folder, or is no PNG, JPEG or WebP is left out, and the page shows clay.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use ecorche::character::usd::{self, looks::Asset};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -52,6 +53,7 @@ impl Pictures {
             Some("fbx") => pictures.read_fbx(path),
             Some("dae") => pictures.read_dae(path),
             Some("obj") => pictures.read_obj(path),
+            Some("usd" | "usda" | "usdc" | "usdz") => pictures.read_usd(path),
             _ => None,
         };
         read.map(|()| pictures).unwrap_or_default()
@@ -188,6 +190,22 @@ impl Pictures {
         Some(())
     }
 
+    fn read_usd(&mut self, path: &Path) -> Option<()> {
+        let folder = path.parent()?;
+        for look in usd::read_looks(&fs::read(path).ok()?, Some(folder)) {
+            let bytes = look.picture.as_ref().and_then(|asset| match asset {
+                Asset::Packed(bytes) => Some(bytes.clone()),
+                Asset::File(name) => beside(folder, name),
+            });
+            let picture = bytes.and_then(|bytes| self.add(bytes));
+            // A connected colour is only there for programs without pictures.
+            let colour = look.colour.filter(|_| look.picture.is_none());
+            let colour = colour.map(|colour| colour.map(|c| c.clamp(0.0, 1.0)));
+            self.of_material.entry(look.material).or_insert(Dress { colour, picture });
+        }
+        Some(())
+    }
+
     fn read_obj(&mut self, path: &Path) -> Option<()> {
         let text = fs::read(path).ok()?;
         let text = String::from_utf8_lossy(&text);
@@ -316,6 +334,37 @@ mod tests {
             assert_eq!(pictures.dress("material 1").colour, Some([0.5, 0.25, 1.0]));
             assert_eq!(pictures.dress("cloth"), Dress::default());
         }
+    }
+
+    #[test]
+    fn a_usd_scene_names_its_pictures_through_connections() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("textures")).unwrap();
+        fs::write(folder.path().join("textures/skin.png"), PNG).unwrap();
+        let path = folder.path().join("a.usda");
+        let scene = r#"#usda 1.0
+def Scope "Looks" {
+    def Material "Skin" {
+        token outputs:surface.connect = </Looks/Skin/Surface.outputs:surface>
+        def Shader "Bumps" { uniform token info:id = "UsdUVTexture" asset inputs:file = @textures/other.png@ }
+        def Shader "Colours" { uniform token info:id = "UsdUVTexture" asset inputs:file = @./textures/skin.png@ }
+        def Shader "Surface" {
+            uniform token info:id = "UsdPreviewSurface"
+            color3f inputs:diffuseColor = (1, 0, 0)
+            color3f inputs:diffuseColor.connect = </Looks/Skin/Colours.outputs:rgb>
+            normal3f inputs:normal.connect = </Looks/Skin/Bumps.outputs:rgb>
+        }
+    }
+    def Material "Eye" {
+        def Shader "Surface" { uniform token info:id = "UsdPreviewSurface" color3f inputs:diffuseColor = (0.5, 0.25, 2) }
+    }
+}
+"#;
+        fs::write(&path, scene).unwrap();
+        let pictures = Pictures::of(&path);
+        assert_eq!(pictures.dress("Skin"), Dress { colour: None, picture: Some(0) });
+        assert_eq!(pictures.get(0).map(|p| &p.bytes[..]), Some(PNG));
+        assert_eq!(pictures.dress("Eye").colour, Some([0.5, 0.25, 1.0]));
     }
 
     #[test]

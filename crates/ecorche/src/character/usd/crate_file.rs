@@ -6,6 +6,7 @@
 //! everything that is decompressed counts against a budget tied to the file's size.
 
 use super::layer::{Arc, Attribute, Fault, Layer, ROOT, Value, Variant};
+use super::looks::connection;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
@@ -713,9 +714,14 @@ impl Builder<'_> {
             let name = self.file.token(step.token).to_owned();
             if spec.kind == ATTRIBUTE {
                 let attribute = self.attribute(spec)?;
-                self.layer.prims[prim].attributes.insert(name, attribute);
+                let connected = self.targets(spec, "connectionPaths")?;
+                let prim = &mut self.layer.prims[prim];
+                if !connected.is_empty() {
+                    prim.relationships.insert(connection(&name), connected);
+                }
+                prim.attributes.insert(name, attribute);
             } else {
-                let targets = self.targets(spec)?;
+                let targets = self.targets(spec, "targetPaths")?;
                 self.layer.prims[prim].relationships.insert(name, targets);
             }
         }
@@ -830,10 +836,11 @@ impl Builder<'_> {
         Ok(attribute)
     }
 
-    fn targets(&mut self, spec: &Spec) -> Parsed<Vec<String>> {
+    /// The paths listed in a field.
+    fn targets(&mut self, spec: &Spec, field: &str) -> Parsed<Vec<String>> {
         let mut targets = Vec::new();
         for (name, rep) in self.fields_of(spec)? {
-            if name == "targetPaths" && rep.kind() == kind::PATH_LIST {
+            if name == field && rep.kind() == kind::PATH_LIST {
                 targets = self.file.list(rep, |file, at| file.path(at.u32()?))?;
             }
         }

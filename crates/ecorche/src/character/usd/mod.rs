@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Read: meshes with their transforms, skeletons, skin bindings, skeletal animation, blend shapes
-//! (without in-between shapes), materials by name. Not read: subdivision, curves and other shapes,
+//! (without in-between shapes), materials by name and, for those who draw them, their base colours. Not read: subdivision, curves and other shapes,
 //! instancers, in-betweens, value clips, splines; what is met and left out is listed as a repair.
 
 mod compose;
@@ -20,6 +20,7 @@ use layer::{Fault, Layer};
 use package::Package;
 use std::path::Path;
 
+pub mod looks;
 mod mesh;
 mod scene;
 mod skeleton;
@@ -40,6 +41,22 @@ pub fn read_bytes(bytes: &[u8], base_dir: Option<&Path>, path: &Path) -> Result<
 }
 
 fn read_scene(bytes: &[u8], base_dir: Option<&Path>) -> Result<RawCharacter, Fault> {
+    let (layer, ..) = open(bytes, base_dir)?;
+    scene::read(&layer)
+}
+
+/// What the materials look like; nothing for a file that cannot be read.
+pub fn read_looks(bytes: &[u8], base_dir: Option<&Path>) -> Vec<looks::Look> {
+    let Ok((layer, place, assets)) = open(bytes, base_dir) else { return Vec::new() };
+    let packed = |asset: &str| {
+        let package = assets.package.as_ref()?;
+        package.get(&assets.place(&place, asset)).map(<[u8]>::to_vec)
+    };
+    looks::read(&layer, packed)
+}
+
+/// The scene flattened, its place, and where its assets come from.
+fn open<'a>(bytes: &'a [u8], base_dir: Option<&Path>) -> Result<(Layer, String, Assets<'a>), Fault> {
     let package = if bytes.starts_with(b"PK") { Some(Package::open(bytes)?) } else { None };
     let (layer, place) = match &package {
         Some(package) => {
@@ -54,7 +71,7 @@ fn read_scene(bytes: &[u8], base_dir: Option<&Path>) -> Result<RawCharacter, Fau
         ),
     };
     let assets = Assets { package, from_files: base_dir.is_some() };
-    scene::read(&compose::flatten(layer, place, &assets)?)
+    Ok((compose::flatten(layer, place.clone(), &assets)?, place, assets))
 }
 
 fn parse_layer(bytes: &[u8]) -> Result<Layer, Fault> {

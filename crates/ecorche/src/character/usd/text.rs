@@ -4,6 +4,7 @@
 //! skipped like blanks, and files written in one line read as well.
 
 use super::layer::{Arc, Attribute, Fault, Layer, ROOT, Value, Variant};
+use super::looks::connection;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -431,6 +432,10 @@ impl Reader<'_> {
                         self.take(b',');
                     }
                 }
+                "connect" => {
+                    let targets = self.value()?.texts().to_vec();
+                    self.layer.prims[prim].relationships.entry(connection(name)).or_default().extend(targets);
+                }
                 "spline" => {
                     self.skip_brackets()?;
                     self.layer.leave_out("spline-animated attributes");
@@ -519,6 +524,7 @@ def Xform "Root" ( prepend references = @body.usd@</Body> variants = { string lo
         assert_eq!(matrix.w_axis.x, 5.0);
         assert_eq!(prim.attributes["m"].element_size, Some(3.0));
         assert_eq!(prim.relationships["skel:skeleton"], ["/A", "B"]);
+        assert_eq!(prim.relationships["outputs:surface.connect"], ["/Mat.out"]);
         assert_eq!(prim.variants.len(), 2);
         let child = layer.find(root, "Child").unwrap();
         assert!(!layer.prims[child].is_defined);
