@@ -192,7 +192,7 @@ const MIXED = new Color();
 function strandColour(states: Float32Array, k: number, paint: Paint): Color {
   const [activation = 0, tension = 0, stretch = 1] = states.subarray(3 * k, 3 * k + 3);
   if (paint === "activation") return MIXED.lerpColors(SLACK, TENSE, activation);
-  if (paint === "tension") return MIXED.lerpColors(SLACK, TENSE, Math.min(tension / FULL_TENSION, 1));
+  if (paint === "tension") return MIXED.lerpColors(SLACK, TENSE, Math.min(Math.max(tension / FULL_TENSION, 0), 1));
   const share = Math.max(-1, Math.min(1, (stretch - 1) / FULL_STRETCH));
   return MIXED.lerpColors(EVEN, share < 0 ? SHORT : LONG, Math.abs(share));
 }
