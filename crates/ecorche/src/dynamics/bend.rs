@@ -11,7 +11,7 @@ use glam::DVec3;
 /// the bend; contacts that push single particles add to it.
 const STOUT: f64 = 1.25;
 
-/// Passes of [`Strand::round_off`]: a corner of a strand of 16 particles is round after 30.
+/// Passes of [`Strand::round_off`] at most; other numbers were not tried.
 const ROUNDS: usize = 60;
 
 /// How far a particle lies beside the line between its neighbours: where on it, and the way there.

@@ -138,7 +138,8 @@ const PARALLEL: usize = 8;
 
 /// Passes over the obstacles at the end of a step.
 const LAST_PASSES: usize = 3;
-/// Obstacles farther from a particle than this are left out of them unless it moves as far, metres.
+/// Obstacles farther from a particle than this are left out of them unless it moves as far, metres. Others were
+/// not tried.
 const CLOSE: f64 = 0.01;
 
 /// A strand whose particles are this many times its size away from where they belong is put back.

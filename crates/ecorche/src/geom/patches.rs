@@ -9,7 +9,7 @@ use super::bvh::{Aabb, Bvh};
 use glam::{Vec3, Vec3A};
 use rayon::prelude::*;
 
-/// Triangles of a patch at most. With 4 and 8 a search takes as long.
+/// Triangles of a patch at most. With 4 and 8 a search through the tree of triangles took as long; not tried since.
 const PATCH: usize = 16;
 
 /// The box around some triangles' normals.
