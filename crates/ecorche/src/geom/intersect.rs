@@ -91,27 +91,24 @@ pub fn edge_pierces(p: Vec3, q: Vec3, triangle: [Vec3; 3]) -> Option<i32> {
     Some(if at_p < 0.0 { 1 } else { -1 })
 }
 
-/// Length of the line along which two triangles that meet cross each other: nothing when they first touch. In single
-/// precision; nothing for triangles in one plane.
-pub fn crossing_length(a: [Vec3; 3], b: [Vec3; 3]) -> f32 {
-    let normal = |[p, q, r]: [Vec3; 3]| (q - p).cross(r - p).normalize_or_zero();
-    let (normal_a, normal_b) = (normal(a), normal(b));
-    let along = normal_a.cross(normal_b).normalize_or_zero();
-    // The stretch of the line of both planes that lies in a triangle.
-    let stretch = |t: [Vec3; 3], plane: Vec3, on: Vec3| {
-        let depth = t.map(|p| plane.dot(p - on));
-        let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
-        for (i, j) in [(0, 1), (1, 2), (2, 0)] {
-            if (depth[i] < 0.0) != (depth[j] < 0.0) {
-                let at = along.dot(t[i].lerp(t[j], depth[i] / (depth[i] - depth[j])) - b[0]);
-                (low, high) = (low.min(at), high.max(at));
-            }
-        }
-        [low, high]
+/// How far one of two triangles that meet has to go until they only touch: nothing when they first do, and no more than
+/// their own size. In single precision.
+pub fn crossing_depth(a: [Vec3; 3], b: [Vec3; 3]) -> f32 {
+    let edges = |t: [Vec3; 3]| [t[1] - t[0], t[2] - t[1], t[0] - t[2]];
+    let (edges_a, edges_b) = (edges(a), edges(b));
+    let normals = [edges_a[0].cross(edges_a[1]), edges_b[0].cross(edges_b[1])];
+    let between = edges_a.into_iter().flat_map(|e| edges_b.map(|f| e.cross(f)));
+    let range = |t: [Vec3; 3], axis: Vec3| {
+        let at = t.map(|p| axis.dot(p - a[0]));
+        [at[0].min(at[1]).min(at[2]), at[0].max(at[1]).max(at[2])]
     };
-    let ([low_a, high_a], [low_b, high_b]) = (stretch(a, normal_b, b[0]), stretch(b, normal_a, a[0]));
-    let length = high_a.min(high_b) - low_a.max(low_b);
-    if length.is_finite() { length.max(0.0) } else { 0.0 }
+    let depth_along = |axis: Vec3| {
+        let ([low_a, high_a], [low_b, high_b]) = (range(a, axis), range(b, axis));
+        (high_a - low_b).min(high_b - low_a)
+    };
+    let axes = normals.into_iter().chain(between).filter_map(|axis| axis.try_normalize());
+    let least = axes.map(depth_along).fold(f32::INFINITY, f32::min);
+    if least.is_finite() { least.max(0.0) } else { 0.0 }
 }
 
 #[inline]
@@ -351,17 +348,20 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_length_of_a_crossing_grows_from_nothing() {
+    fn a_crossing_is_as_deep_as_the_way_back() {
         let floor = [Vec3::ZERO, Vec3::X, Vec3::Y];
-        let length = |depth: f32| {
+        let spike = |depth: f32| {
             let tip = Vec3::new(0.25, 0.25, -depth);
-            crossing_length(floor, [tip, tip + Vec3::new(-0.1, 0.0, 1.0), tip + Vec3::new(0.1, 0.0, 1.0)])
+            [tip, tip + Vec3::new(-0.1, 0.0, 1.0), tip + Vec3::new(0.1, 0.0, 1.0)]
         };
-        assert_eq!(length(-0.01), 0.0);
-        for depth in [0.01f32, 0.1, 0.4] {
-            assert!((length(depth) - 0.2 * depth).abs() < 1e-5, "{} at {depth}", length(depth));
+        assert_eq!(crossing_depth(floor, spike(-0.01)), 0.0);
+        for depth in [0.01f32, 0.1, 0.2] {
+            let found = crossing_depth(floor, spike(depth));
+            assert!((found - depth).abs() < 1e-5, "{found} at {depth}");
         }
-        assert_eq!(crossing_length(floor, floor), 0.0);
+        // Deeper down it is nearer to step over the edge.
+        assert!(crossing_depth(floor, spike(0.8)) < 0.4);
+        assert_eq!(crossing_depth(floor, floor), 0.0);
     }
 
     fn grid_point(range: i32) -> impl Strategy<Value = Vec3> {

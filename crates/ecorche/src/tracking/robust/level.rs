@@ -315,7 +315,8 @@ impl Posed<'_> {
 }
 
 /// Difference of two values from which on the smaller has no part in the gradient. With none a vertex in the middle of
-/// the athlete's crotch goes to the left thigh, 5 mm off its plane; larger ones were not tried.
+/// the athlete's crotch goes to the left thigh, 5 mm off its plane; with 0.1 the
+/// athlete's curl keeps eight crossings instead of three.
 const CREASE: f32 = 0.03;
 /// Change of a value per radius: the falloff's 15/16 where the fit is a distance, and half as much again where it
 /// is not.
