@@ -154,6 +154,7 @@ Examples:
   ecorche bake hero.fbx -o hero.pc2 --clip run
   ecorche bake hero.glb -o hero.usda --clip all --method dqs
   ecorche bake hero.fbx --motion walk.bvh -o walk.glb --fps 24
+  ecorche bake hero.fbx --motion range -o range.glb        (every joint, to both sides)
   ecorche bake body.obj --motion walk.bvh -o walk.pc2      (weights are made by heat diffusion)
 
 A long bake in two processes:
@@ -190,7 +191,8 @@ pub struct Bake {
 pub struct Rig {
     /// Character: .glb .gltf .fbx .dae .obj .usd[acz], or sample:NAME
     pub file: String,
-    /// Take the clips from this file, joined to the character by joint names
+    /// Take the clips from this file, joined to the character by joint names; or `range`, an exercise that moves every
+    /// joint of this skeleton
     #[arg(long, value_name = "FILE")]
     pub motion: Option<String>,
     /// Weights: those of the file, or automatic ones by heat diffusion. By default the file's, and automatic ones
@@ -460,7 +462,8 @@ Examples:
 pub struct StudioArguments {
     /// Character: .glb .gltf .fbx .dae .obj .usd[acz], or sample:NAME; the athlete by default
     pub file: Option<String>,
-    /// Take the clips from this file, joined to the character by joint names
+    /// Take the clips from this file, joined to the character by joint names; or `range`, an exercise that moves every
+    /// joint of this skeleton
     #[arg(long, value_name = "FILE")]
     pub motion: Option<String>,
     /// What lies under the skin.

@@ -7,7 +7,7 @@ use crate::arguments::{
 use crate::console::Console;
 use ecorche::anatomy::{AnatomyFile, SkinDef};
 use ecorche::cache::Cache;
-use ecorche::character::motion::{self, Transfer};
+use ecorche::character::motion::{self, RANGE, Transfer};
 use ecorche::character::{Character, Clip, read};
 use ecorche::muscle::definition::BodyDef;
 use ecorche::samples;
@@ -28,7 +28,12 @@ pub fn load(source: &str) -> Result<Character, Failure> {
 pub fn load_rigged(rig: &Rig, console: &Console) -> Result<Arc<Character>, Failure> {
     let mut character = load(&rig.file)?;
     console.warn_of_repairs(&rig.file, &character.repairs);
-    if let Some(file) = &rig.motion {
+    if rig.motion.as_deref() == Some(RANGE) {
+        let clip = motion::range_of_motion(&character).ok_or_else(|| {
+            format!("{}: has no joint below another that a skin uses: there is nothing to move", rig.file)
+        })?;
+        character.clips = vec![clip];
+    } else if let Some(file) = &rig.motion {
         let moving = load(file)?;
         console.warn_of_repairs(file, &moving.repairs);
         let report = motion::join(&mut character, &moving)?;

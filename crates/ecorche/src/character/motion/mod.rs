@@ -8,9 +8,11 @@
 
 mod adopt;
 mod matching;
+mod range;
 mod transfer;
 
 pub use matching::{Match, MatchedBy};
+pub use range::{RANGE, range_of_motion};
 
 use super::{Character, Clip};
 use std::collections::BTreeSet;
