@@ -51,6 +51,12 @@ const PUSHED_FOLDS: u32 = 2;
 /// In inner radii: how far a crossing triangle goes in one round to shorten its contour. At 0.1 the hand's fist takes
 /// twice the rounds.
 const CONTOUR_STEP: f32 = 0.15;
+/// Share of the volume lost to a crease that the skin beside it is given. With none the running fox loses 11.2 % of its volume
+/// where it now loses 10.2; with all of it the hands of mh_base keep ten times as many crossings.
+const GIVEN_BACK: f32 = 0.5;
+/// Of the volume of the whole skin: most that parting may cost. The beagle's chest, when its front legs curl up through it, shrank to a
+/// thread before the last crossings were gone.
+const MOST_LOST: f64 = 0.1;
 /// In mean edges: depth of a crossing from which on it is parted with full strength. A shallower one needs less, and what has
 /// only begun to cross must not jump: at full strength always, the fist moves 25 times as far as the skeleton in single frames and
 /// the fox's walk 3.3 times; at 1 the fox keeps crossings.
@@ -243,7 +249,7 @@ impl Untangler {
         }
     }
 
-    /// Smooths until nothing new crosses, or `most_rounds` are done; keeps the best state seen.
+    /// Smooths until nothing new crosses, the rounds are done or too much volume is lost; keeps the best state seen.
     pub fn untangle(
         &self,
         model: &Model,
@@ -261,6 +267,7 @@ impl Untangler {
         scratch.parted.clear();
         let mut best: Option<(usize, Vec<Vec3>)> = None;
         let (mut last, mut spare): (Vec<[u32; 2]>, u32) = (Vec::new(), SPARE_ROUNDS);
+        let volume_before = volume(contact.triangles().iter().copied(), &scratch.positions);
         for round in 0..=model.settings.untangling {
             let mut pairs = match round {
                 0 => contact.pairs_between_patches(&scratch.positions),
@@ -284,6 +291,12 @@ impl Untangler {
             } else {
                 spare = SPARE_ROUNDS;
                 last.clone_from(&pairs);
+            }
+            if round > 0 && round % PATIENCE == 0 {
+                let left = volume(contact.triangles().iter().copied(), &scratch.positions);
+                if left < (1.0 - MOST_LOST) * volume_before {
+                    break;
+                }
             }
             self.part(model, contact, &pairs, start, (round / PATIENCE).min(MOST_FORCE), scratch);
         }
@@ -514,21 +527,65 @@ impl Untangler {
         }
         if !folds.is_empty() {
             self.mark(model, contact, &folds, SPREAD * (1.0 + 0.5 * force as f32), force, scratch);
+            let before = self.volume_around(contact, scratch);
             (0..=force).for_each(|_| scratch.smooth(model, SMOOTHING));
             scratch.keep_lengths(model);
+            self.give_back(contact, before, scratch);
             moved.extend_from_slice(&scratch.touched);
             scratch.unmark();
         }
         if !limbs.is_empty() {
             self.shorten_contours(model, contact, &limbs, scratch);
             self.mark(model, contact, &limbs, SPREAD * (1.0 + force as f32), force, scratch);
+            let before = self.volume_around(contact, scratch);
             scratch.push(model);
             scratch.smooth(model, PUSHED_SMOOTHING);
             scratch.keep_lengths(model);
+            self.give_back(contact, before, scratch);
             moved.extend_from_slice(&scratch.touched);
             scratch.unmark();
         }
         self.list_triangles(moved.into_iter(), scratch);
+    }
+
+    /// Lists the triangles around the marked vertices and tells the volume under them.
+    fn volume_around(&self, contact: &SelfContact, scratch: &mut Scratch) -> f64 {
+        let touched = std::mem::take(&mut scratch.touched);
+        self.list_triangles(touched.iter().copied(), scratch);
+        scratch.touched = touched;
+        volume(scratch.triangles.iter().map(|&t| contact.triangles()[t as usize]), &scratch.positions)
+    }
+
+    /// Gives a share of the volume lost since `before` to the marked skin that crosses nothing: what is drawn out of a crease
+    /// bulges beside it.
+    fn give_back(&self, contact: &SelfContact, before: f64, scratch: &mut Scratch) {
+        let listed = scratch.triangles.iter().map(|&t| contact.triangles()[t as usize]);
+        let lost = before - volume(listed, &scratch.positions);
+        if lost <= 0.0 {
+            return;
+        }
+        let Scratch { positions, strength, touched, moved, crosses, .. } = scratch;
+        // Volume that a vertex gains per metre.
+        let gain = |v: usize| -> Vec3 {
+            let around = self.triangles_of_vertex.get(v).iter();
+            let area = |&t: &u32| {
+                let [a, b, c] = contact.triangles()[t as usize].map(|k| positions[k as usize]);
+                (b - a).cross(c - a) / 6.0
+            };
+            around.map(area).sum()
+        };
+        let mut total = 0.0;
+        moved.clear();
+        moved.extend(touched.iter().map(|&v| {
+            let share = if crosses[v as usize] { 0.0 } else { strength[v as usize] };
+            let gain = gain(v as usize);
+            total += f64::from(share * gain.length());
+            gain.normalize_or_zero() * share
+        }));
+        if total > 0.0 {
+            let height = (f64::from(GIVEN_BACK) * lost / total) as f32;
+            touched.iter().zip(moved.iter()).for_each(|(&v, &way)| positions[v as usize] += way * height);
+        }
     }
 
     /// Gives the vertices of crossing triangles a strength, 1 for deep crossings, and those around them less.
@@ -564,6 +621,15 @@ impl Untangler {
         scratch.spread(model, front, RINGS + force as usize, reach, |bone| bone.inner_radius);
         scratch.touched.sort_unstable();
     }
+}
+
+/// Volume between triangles and the origin; that of a closed skin wherever the origin is.
+fn volume(triangles: impl Iterator<Item = [u32; 3]>, x: &[Vec3]) -> f64 {
+    let under = |t: [u32; 3]| {
+        let [a, b, c] = t.map(|v| x[v as usize].as_dvec3());
+        a.dot(b.cross(c)) / 6.0
+    };
+    triangles.map(under).sum()
 }
 
 fn unit_normal([a, b, c]: [Vec3; 3]) -> Vec3 {
