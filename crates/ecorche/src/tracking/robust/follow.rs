@@ -49,4 +49,13 @@ impl Followers {
             positions[v as usize] = skinned(v as usize) + moved;
         }
     }
+
+    /// Every follower, and how much contact holds its carriers: `contact` tells it of each.
+    pub fn contacts(&self, contact: impl Fn(usize) -> f32) -> Vec<(u32, f32)> {
+        let of = |carriers: &[(u32, f32); CARRIERS]| {
+            let carriers = carriers.iter().filter(|c| c.1 > 0.0);
+            carriers.map(|c| contact(c.0 as usize)).fold(0.0, f32::max)
+        };
+        self.list.iter().map(|(v, carriers)| (*v, of(carriers))).collect()
+    }
 }

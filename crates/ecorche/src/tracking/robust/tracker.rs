@@ -586,6 +586,9 @@ impl Tracker {
             let contact = &mut w.reports[v as usize].contact;
             *contact = contact.max(share);
         }
+        for (v, contact) in self.followers.contacts(|v| w.reports[v].contact) {
+            w.reports[v as usize].contact = contact;
+        }
         for (v, x) in w.positions.iter_mut().enumerate() {
             let outside = self.model.part[v] != crate::parts::FOLLOWS && self.model.iso[v] <= 0.0;
             if !x.is_finite() {

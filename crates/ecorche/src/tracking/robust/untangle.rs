@@ -54,9 +54,9 @@ const CONTOUR_STEP: f32 = 0.15;
 /// Share of the volume lost to a crease that the skin beside it is given. With none the running fox loses 11.2 % of its volume
 /// where it now loses 10.2; with all of it the hands of mh_base keep ten times as many crossings.
 const GIVEN_BACK: f32 = 0.5;
-/// Of the volume of the whole skin: most that parting may cost. The beagle's chest, when its front legs curl up through it, shrank to a
+/// Of the area of the whole skin: most that parting may cost. The beagle's chest, when its front legs curl up through it, shrank to a
 /// thread before the last crossings were gone.
-const MOST_LOST: f64 = 0.1;
+const MOST_LOST: f64 = 0.15;
 /// In mean edges: depth of a crossing from which on it is parted with full strength. A shallower one needs less, and what has
 /// only begun to cross must not jump: at full strength always, the fist moves 25 times as far as the skeleton in single frames and
 /// the fox's walk 3.3 times; at 1 the fox keeps crossings.
@@ -85,7 +85,7 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// Vertices that the last untangling moved, with repetitions: 1 for those that cross deeply, less for others.
+    /// Vertices that the last untangling moved, with repetitions: 1 for those of crossing triangles, less around them.
     pub fn parted(&self) -> &[(u32, f32)] {
         &self.parted
     }
@@ -155,7 +155,8 @@ impl Scratch {
     }
 
     fn unmark(&mut self) {
-        self.parted.extend(self.touched.iter().map(|&v| (v, self.strength[v as usize])));
+        let share = |v: u32| if self.crosses[v as usize] { 1.0 } else { self.strength[v as usize] };
+        self.parted.extend(self.touched.iter().map(|&v| (v, share(v))));
         for &v in &self.touched {
             self.strength[v as usize] = 0.0;
             self.crosses[v as usize] = false;
@@ -249,7 +250,7 @@ impl Untangler {
         }
     }
 
-    /// Smooths until nothing new crosses, the rounds are done or too much volume is lost; keeps the best state seen.
+    /// Smooths until nothing new crosses, the rounds are done or too much skin is lost; keeps the best state seen.
     pub fn untangle(
         &self,
         model: &Model,
@@ -267,7 +268,7 @@ impl Untangler {
         scratch.parted.clear();
         let mut best: Option<(usize, Vec<Vec3>)> = None;
         let (mut last, mut spare): (Vec<[u32; 2]>, u32) = (Vec::new(), SPARE_ROUNDS);
-        let volume_before = volume(contact.triangles().iter().copied(), &scratch.positions);
+        let area_before = area(contact.triangles(), &scratch.positions);
         for round in 0..=model.settings.untangling {
             let mut pairs = match round {
                 0 => contact.pairs_between_patches(&scratch.positions),
@@ -292,11 +293,11 @@ impl Untangler {
                 spare = SPARE_ROUNDS;
                 last.clone_from(&pairs);
             }
-            if round > 0 && round % PATIENCE == 0 {
-                let left = volume(contact.triangles().iter().copied(), &scratch.positions);
-                if left < (1.0 - MOST_LOST) * volume_before {
-                    break;
-                }
+            let is_time_to_look = round > 0 && round % PATIENCE == 0;
+            if is_time_to_look
+                && area(contact.triangles(), &scratch.positions) < (1.0 - MOST_LOST) * area_before
+            {
+                break;
             }
             self.part(model, contact, &pairs, start, (round / PATIENCE).min(MOST_FORCE), scratch);
         }
@@ -548,19 +549,21 @@ impl Untangler {
         self.list_triangles(moved.into_iter(), scratch);
     }
 
-    /// Lists the triangles around the marked vertices and tells the volume under them.
-    fn volume_around(&self, contact: &SelfContact, scratch: &mut Scratch) -> f64 {
+    /// Lists the triangles around the marked vertices and tells the volume between them and a point, and the point.
+    fn volume_around(&self, contact: &SelfContact, scratch: &mut Scratch) -> (f64, Vec3) {
         let touched = std::mem::take(&mut scratch.touched);
         self.list_triangles(touched.iter().copied(), scratch);
         scratch.touched = touched;
-        volume(scratch.triangles.iter().map(|&t| contact.triangles()[t as usize]), &scratch.positions)
+        let from = scratch.touched.first().map_or(Vec3::ZERO, |&v| scratch.positions[v as usize]);
+        let listed = scratch.triangles.iter().map(|&t| contact.triangles()[t as usize]);
+        (volume(listed, &scratch.positions, from), from)
     }
 
     /// Gives a share of the volume lost since `before` to the marked skin that crosses nothing: what is drawn out of a crease
     /// bulges beside it.
-    fn give_back(&self, contact: &SelfContact, before: f64, scratch: &mut Scratch) {
+    fn give_back(&self, contact: &SelfContact, (before, from): (f64, Vec3), scratch: &mut Scratch) {
         let listed = scratch.triangles.iter().map(|&t| contact.triangles()[t as usize]);
-        let lost = before - volume(listed, &scratch.positions);
+        let lost = before - volume(listed, &scratch.positions, from);
         if lost <= 0.0 {
             return;
         }
@@ -623,13 +626,21 @@ impl Untangler {
     }
 }
 
-/// Volume between triangles and the origin; that of a closed skin wherever the origin is.
-fn volume(triangles: impl Iterator<Item = [u32; 3]>, x: &[Vec3]) -> f64 {
+/// Volume between triangles and a point, which does not matter if only vertices inside the patch have moved.
+fn volume(triangles: impl Iterator<Item = [u32; 3]>, x: &[Vec3], from: Vec3) -> f64 {
     let under = |t: [u32; 3]| {
-        let [a, b, c] = t.map(|v| x[v as usize].as_dvec3());
+        let [a, b, c] = t.map(|v| (x[v as usize] - from).as_dvec3());
         a.dot(b.cross(c)) / 6.0
     };
     triangles.map(under).sum()
+}
+
+fn area(triangles: &[[u32; 3]], x: &[Vec3]) -> f64 {
+    let of = |t: &[u32; 3]| {
+        let [a, b, c] = t.map(|v| x[v as usize]);
+        f64::from((b - a).cross(c - a).length()) / 2.0
+    };
+    triangles.iter().map(of).sum()
 }
 
 fn unit_normal([a, b, c]: [Vec3; 3]) -> Vec3 {
