@@ -11,9 +11,6 @@ use glam::DVec3;
 /// the bend; contacts that push single particles add to it.
 const STOUT: f64 = 1.25;
 
-/// Passes of [`Strand::round_off`] at most; other numbers were not tried.
-const ROUNDS: usize = 60;
-
 /// How far a particle lies beside the line between its neighbours: where on it, and the way there.
 fn beside(p: &[DVec3], i: usize) -> (f64, DVec3) {
     let (before, after) = (p[i - 1], p[i + 1]);
@@ -31,13 +28,13 @@ pub(super) fn bends(position: &[DVec3]) -> Vec<f64> {
         .collect()
 }
 
-/// Straightens what is bent too sharply, once along the strand and back. `radius`: of the strand at a particle, towards the
-/// inside of the bend. `moved` hears of every particle that moves, by
-/// how much, and which share of that was wrong in `before`, where the particles were when the substep began.
+/// Straightens what is bent too sharply, once along the strand and back. `radius`: of the strand at a particle. `moved` hears
+/// of every particle that moves, by how much, and which share of that was wrong in `before`, where the particles were
+/// when the substep began.
 pub(super) fn unbend(
     strand: &Strand,
     position: &mut [DVec3],
-    radius: impl Fn(usize, DVec3) -> f64,
+    radius: impl Fn(usize) -> f64,
     before: Option<&[DVec3]>,
     mut moved: impl FnMut(usize, DVec3, f64),
 ) -> bool {
@@ -51,7 +48,7 @@ pub(super) fn unbend(
         let (t, out) = beside(position, i);
         let height = out.length();
         let (a, c) = (position[i].distance(position[i - 1]), position[i].distance(position[i + 1]));
-        let least_radius = (STOUT * radius(i, out)).max(0.5 * (a + c)).max(1e-9);
+        let least_radius = (STOUT * radius(i)).max(0.5 * (a + c)).max(1e-9);
         let most = (0.5 * a * c / least_radius).max(strand.bend[i]);
         let excess = height - most;
         if excess.is_nan() || excess <= 1e-9 {
@@ -76,27 +73,16 @@ pub(super) fn unbend(
     any
 }
 
-impl Strand {
-    /// Rounds off what is bent sharper than the strand is thick; `radius`: at a particle in a direction of any length, metres.
-    /// Whether anything moved.
-    pub fn round_off(&self, position: &mut [DVec3], radius: impl Fn(usize, DVec3) -> f64) -> bool {
-        if all_straight(position, &radius) {
-            return false;
-        }
-        (0..ROUNDS).take_while(|_| unbend(self, position, &radius, None, |_, _, _| ())).count() > 0
-    }
-}
-
 /// Whether no particle needs a closer look by [`unbend`].
-pub(super) fn all_straight(position: &[DVec3], radius: impl Fn(usize, DVec3) -> f64) -> bool {
+pub(super) fn all_straight(position: &[DVec3], radius: impl Fn(usize) -> f64) -> bool {
     (1..position.len().saturating_sub(1)).all(|i| is_straight(position, &radius, i))
 }
 
 /// Whether the strand is straight enough at a particle; told without a root: height^2 chord^2 against (a c / 2 R)^2 chord^2.
 #[inline]
-fn is_straight(position: &[DVec3], radius: impl Fn(usize, DVec3) -> f64, i: usize) -> bool {
+fn is_straight(position: &[DVec3], radius: impl Fn(usize) -> f64, i: usize) -> bool {
     let (u, v) = (position[i] - position[i - 1], position[i + 1] - position[i]);
     let (a2, c2) = (u.length_squared(), v.length_squared());
-    let radius2 = (STOUT * radius(i, v - u)).powi(2).max(0.5 * (a2 + c2));
+    let radius2 = (STOUT * radius(i)).powi(2).max(0.5 * (a2 + c2));
     u.cross(v).length_squared() * 4.0 * radius2 <= a2 * c2 * (u + v).length_squared() && u.dot(v) > 0.0
 }

@@ -37,8 +37,7 @@ impl System {
                 state.velocity.fill(DVec3::ZERO);
                 let round_off = |position: &mut [DVec3], passes: usize| {
                     let again = |_: &usize| {
-                        strand.spec.stout
-                            && unbend(strand, position, |i, _| drive.radius[i], None, |_, _, _| ())
+                        strand.spec.stout && unbend(strand, position, |i| drive.radius[i], None, |_, _, _| ())
                     };
                     (0..passes).take_while(again).count()
                 };

@@ -635,13 +635,13 @@ fn straighten(strand: &Strand, state: &mut StrandState, scratch: &mut StrandScra
 
 /// Keeps bends from becoming sharper than the strand is thick; what was too sharp before gives no speed.
 fn unbend(strand: &Strand, state: &mut StrandState, scratch: &mut StrandScratch, drive: &Drive) {
-    if !strand.spec.stout || bend::all_straight(&state.position, |i, _| drive.radius[i]) {
+    if !strand.spec.stout || bend::all_straight(&state.position, |i| drive.radius[i]) {
         return;
     }
     let StrandScratch { before, began, .. } = scratch;
     began.clear();
     began.extend_from_slice(before);
-    let radius = |i: usize, _| drive.radius[i];
+    let radius = |i: usize| drive.radius[i];
     bend::unbend(strand, &mut state.position, radius, Some(began), |i, by, old| before[i] += by * old);
 }
 

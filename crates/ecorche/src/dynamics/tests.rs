@@ -363,22 +363,3 @@ fn a_pad_that_is_shaken_hard_stays_within_reach_and_is_not_put_back() {
     assert_eq!(report.resets, 0);
     assert!(state.strands[0].position[0].distance(DVec3::Y * 1.5) < 1e-3, "settles");
 }
-
-#[test]
-fn a_corner_is_rounded_off_to_the_thickness_on_its_side() {
-    let (mut spec, frames) = strand(20, DVec3::ZERO, 0.3, 6.0);
-    spec.stout = true;
-    let system = System::new(frames, vec![spec], Vec::new(), DVec3::ZERO);
-    let corner = |i: usize| {
-        if i < 10 { DVec3::X * 0.015 * i as f64 } else { DVec3::new(0.1425, 0.015 * (i as f64 - 9.5), 0.0) }
-    };
-    let mut p: Vec<DVec3> = (0..20).map(corner).collect();
-    let thick = |_: usize, towards: DVec3| if towards.z.abs() > 0.5 * towards.length() { 0.06 } else { 0.02 };
-    assert!(system.strands()[0].round_off(&mut p, thick));
-    for w in p.windows(3) {
-        let (u, v) = (w[1] - w[0], w[2] - w[1]);
-        let radius = 0.5 * (u.length() + v.length()) / u.angle_between(v).max(1e-9);
-        assert!(radius > 0.9 * 0.02, "{radius}");
-    }
-    assert!(!system.strands()[0].round_off(&mut p.clone(), |_, _| 0.001), "round enough already");
-}

@@ -62,7 +62,7 @@ pub use clip::{ClipFigures, ClipJudge, Summary};
 pub use figures::{FIGURES, Figure, FrameFigures, Worse, figure};
 pub use limits::{Limits, LimitsError, Violation};
 pub use motion::carried;
-pub use muscles::{FibreFrame, FibreHistory, MuscleHistory, follow_muscles};
+pub use muscles::{FibreFrame, FibreHistory, MuscleHistory, VolumeDrift, follow_muscles};
 pub use report::table;
 pub use run::judge_clip;
 pub use volume::{PartVolumes, VolumeRatios};

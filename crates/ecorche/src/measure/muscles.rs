@@ -22,6 +22,8 @@ pub struct FibreFrame {
     pub activation: f64,
     /// Newtons.
     pub tension: f64,
+    /// Thickness towards the inside of the sharpest bend, over that bend's radius.
+    pub bend: f64,
 }
 
 /// One fibre over a clip.
@@ -29,8 +31,19 @@ pub struct FibreFrame {
 pub struct FibreHistory {
     /// Name with side; with a number for the fibres of a convergent muscle.
     pub name: String,
+    /// At bind, integrated, cubic metres.
+    pub volume: f64,
     /// Frame by frame.
     pub frames: Vec<FibreFrame>,
+}
+
+/// By how much volumes differ from those at bind, relative, at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct VolumeDrift {
+    /// Where axes are smooth.
+    pub smooth: f64,
+    /// Where an axis bends sharper than the muscle is thick.
+    pub sharp: f64,
 }
 
 /// All muscles over a clip.
@@ -44,9 +57,11 @@ pub struct MuscleHistory {
     pub resets: usize,
 }
 
-/// Frames in which volumes are integrated, when there are many fibres.
+/// Frames in which all volumes are integrated, when there are many fibres; those of sharply bent ones are in every frame.
 const INTEGRATED: usize = 5;
-/// Fibres up to which they are integrated in every frame.
+/// Bends that count as sharp: on their inside the muscle overlaps itself.
+const SHARP: f64 = 1.0;
+/// Fibres up to which all are integrated in every frame.
 const FEW: usize = 8;
 /// Most lines in a plot.
 const PLOTTED: usize = 10;
@@ -65,21 +80,29 @@ pub fn follow_muscles(body: &Body, plan: &Plan) -> Option<MuscleHistory> {
             let name = |m: &crate::muscle::PosedMuscle| {
                 let muscle = &definition.muscle[m.muscle];
                 let number = if muscle.fibres > 1 { format!(" {}", m.fibre + 1) } else { String::new() };
-                FibreHistory { name: muscle.title() + &number, frames: Vec::new() }
+                FibreHistory { name: muscle.title() + &number, ..FibreHistory::default() }
             };
             history.fibres = flesh.muscles.iter().map(name).collect();
+            let bind = musculature.at_bind().muscles;
+            history.fibres.par_iter_mut().zip(&bind).for_each(|(fibre, muscle)| {
+                fibre.volume = muscle.field.integrated_volume(CELLS);
+            });
         }
         let integrate = flesh.muscles.len() <= FEW || k % stride == 0;
         let frames: Vec<FibreFrame> = flesh
             .muscles
             .par_iter()
-            .map(|m| FibreFrame {
-                time: plan.time(number),
-                length: m.field.axis().length(),
-                width: m.field.width(),
-                volume: integrate.then(|| m.field.integrated_volume(CELLS)),
-                activation: m.field.activation(),
-                tension: m.tension,
+            .map(|m| {
+                let bend = m.field.sharpest_bend();
+                FibreFrame {
+                    time: plan.time(number),
+                    length: m.field.axis().length(),
+                    width: m.field.width(),
+                    volume: (integrate || bend > SHARP).then(|| m.field.integrated_volume(CELLS)),
+                    activation: m.field.activation(),
+                    tension: m.tension,
+                    bend,
+                }
             })
             .collect();
         history.fibres.iter_mut().zip(frames).for_each(|(fibre, frame)| fibre.frames.push(frame));
@@ -89,8 +112,9 @@ pub fn follow_muscles(body: &Body, plan: &Plan) -> Option<MuscleHistory> {
     Some(history)
 }
 
-/// Cells across the thickest place of a muscle whose volume is integrated.
-const CELLS: usize = 10;
+/// Cells across the thickest place of a muscle whose volume is integrated. By a straight muscle turned in its lattice 20 are
+/// wrong by up to 0.5 %, 40 by up to 0.1 %.
+const CELLS: usize = 40;
 
 impl FibreHistory {
     fn range(&self, value: impl Fn(&FibreFrame) -> Option<f64>) -> [f64; 2] {
@@ -98,46 +122,62 @@ impl FibreHistory {
         values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], v| [low.min(v), high.max(v)])
     }
 
-    /// Largest change of the integrated volume, over the first.
-    pub fn volume_drift(&self) -> f64 {
-        let mut volumes = self.frames.iter().filter_map(|f| f.volume);
-        let Some(first) = volumes.next().filter(|v| *v > 0.0) else { return 0.0 };
-        volumes.fold(0.0, |most, v| most.max((v / first - 1.0).abs()))
+    /// How much the integrated volume differs from that at bind.
+    pub fn volume_drift(&self) -> VolumeDrift {
+        let mut drift = VolumeDrift::default();
+        for frame in &self.frames {
+            let Some(volume) = frame.volume.filter(|_| self.volume > 0.0) else { continue };
+            let most = if frame.bend > SHARP { &mut drift.sharp } else { &mut drift.smooth };
+            *most = most.max((volume / self.volume - 1.0).abs());
+        }
+        drift
     }
 }
 
 impl MuscleHistory {
-    /// Largest change of any fibre's volume.
-    pub fn volume_drift(&self) -> f64 {
-        self.fibres.iter().map(FibreHistory::volume_drift).fold(0.0, f64::max)
+    /// How much the volume of any fibre differs from that at bind.
+    pub fn volume_drift(&self) -> VolumeDrift {
+        self.fibres.iter().map(FibreHistory::volume_drift).fold(VolumeDrift::default(), |a, b| VolumeDrift {
+            smooth: a.smooth.max(b.smooth),
+            sharp: a.sharp.max(b.sharp),
+        })
     }
 
     /// A few lines, and a table of all fibres if there are few, else of those that change most.
     pub fn describe(&self) -> String {
+        let VolumeDrift { smooth, sharp } = self.volume_drift();
+        let bent = self.fibres.iter().filter(|f| f.frames.iter().any(|frame| frame.bend > SHARP)).count();
         let mut text = format!(
-            "muscles: {} fibres; deepest in a bone {:.2} mm; {} put back; volume drifts by at most {:.2} %\n",
+            "muscles: {} fibres; deepest in a bone {:.2} mm; {} put back; volume drifts by at most {:.2} %",
             self.fibres.len(),
             1e3 * self.deepest,
             self.resets,
-            100.0 * self.volume_drift(),
+            100.0 * smooth,
         );
-        // Writing to a String does not fail.
+        if bent > 0 {
+            // Writing to a String does not fail.
+            let _ = write!(text, ", by {:.2} % where {bent} fibres bend sharply", 100.0 * sharp);
+        }
+        text.push('\n');
         let _ = writeln!(
             text,
-            "{:38} {:>15} {:>15} {:>8} {:>11}",
-            "fibre", "length (mm)", "width (mm)", "drift", "activation"
+            "{:44} {:>15} {:>13} {:>7} {:>5} {:>11}",
+            "fibre", "length (mm)", "width (mm)", "drift", "bend", "activation"
         );
         for fibre in self.most_changed(PLOTTED) {
             let [l0, l1] = fibre.range(|f| Some(1e3 * f.length));
             let [w0, w1] = fibre.range(|f| Some(1e3 * f.width));
             let [a0, a1] = fibre.range(|f| Some(f.activation));
+            let VolumeDrift { smooth, sharp } = fibre.volume_drift();
+            let bend = fibre.range(|f| Some(f.bend))[1];
             let _ = writeln!(
                 text,
-                "{:38} {:>15} {:>15} {:>8} {:>11}",
+                "{:44} {:>15} {:>13} {:>7} {:>5} {:>11}",
                 fibre.name,
                 format!("{l0:.1} - {l1:.1}"),
                 format!("{w0:.1} - {w1:.1}"),
-                format!("{:.2} %", 100.0 * fibre.volume_drift()),
+                format!("{:.2} %", 100.0 * smooth.max(sharp)),
+                format!("{bend:.2}"),
                 format!("{a0:.2} - {a1:.2}"),
             );
         }
@@ -197,7 +237,8 @@ mod tests {
         let plan = Plan::new(character.clip("curl"), &Sampling { fps: Some(8.0), frames: None }).unwrap();
         let history = follow_muscles(&body, &plan).unwrap();
         assert_eq!(history.fibres.len(), 4);
-        assert!(history.volume_drift() < 0.03, "{}", history.volume_drift());
+        let drift = history.volume_drift();
+        assert!(drift.smooth < 0.005 && drift.sharp < 0.03, "{drift:?}");
         assert!(history.deepest < 1e-3 && history.resets == 0, "{}", history.deepest);
         let text = history.describe();
         assert!(text.contains("biceps brachii, left"), "{text}");

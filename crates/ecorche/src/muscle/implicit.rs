@@ -16,7 +16,7 @@
 //!
 //! Volume: a section plane sweeps `area * (e . T) ds` (its middle lies on the axis, so its turning adds
 //! nothing), and [`width_for_volume`] divides by that integral: exact on bent axes as long as sections do not
-//! overlap.
+//! overlap; [`ImplicitMuscle::thickened`] makes up for what they do.
 //!
 //! Based on: Roussellet. Doctoral thesis. 2018, chapter 4.
 //! Differs in: the falloff radius is that of the long half axis (the thesis' short one cuts flat muscles off);
@@ -79,7 +79,16 @@ fn swept_length(axis: &Axis, profiles: &Profiles, activation: f64) -> f64 {
 impl ImplicitMuscle {
     /// A muscle of mean radius `width` (metres) around an axis.
     pub fn new(axis: Axis, profiles: Arc<Profiles>, activation: f64, eccentricity: f64, width: f64) -> Self {
-        let section = Section::new(eccentricity);
+        Self::of_section(axis, profiles, activation, Section::new(eccentricity), width)
+    }
+
+    fn of_section(
+        axis: Axis,
+        profiles: Arc<Profiles>,
+        activation: f64,
+        section: Section,
+        width: f64,
+    ) -> Self {
         let width = if width.is_finite() { width.max(0.0) } else { 0.0 };
         let thickest = width * section.long() * profiles.at(activation).peak();
         let radius = thickest.max(f64::from(f32::MIN_POSITIVE));
@@ -117,6 +126,16 @@ impl ImplicitMuscle {
         self.activation
     }
 
+    /// Its profiles, slack and tense.
+    pub(super) fn profiles(&self) -> &Profiles {
+        &self.profiles
+    }
+
+    /// The same of another mean radius, metres.
+    pub(super) fn with_width(self, width: f64) -> Self {
+        Self::of_section(self.axis, self.profiles, self.activation, self.section, width)
+    }
+
     /// The transfer from distance to value.
     pub fn falloff(&self) -> Falloff {
         self.falloff
@@ -144,40 +163,6 @@ impl ImplicitMuscle {
         let foot = self.axis.project(q, reach, self.projection)?;
         let (distance, gradient) = self.distance_from(q, &foot);
         Some((distance, gradient, foot))
-    }
-
-    /// By summing over a lattice along the axis' chord, `cells` to the largest thickness, cubic metres: what the formula
-    /// promises, looked up in the field.
-    pub fn integrated_volume(&self, cells: usize) -> f64 {
-        let points = self.axis.points();
-        let chord = points[points.len() - 1] - points[0];
-        let x = chord.normalize_or(DVec3::X);
-        let (y, z) = x.any_orthonormal_pair();
-        let local = |p: DVec3| DVec3::new(x.dot(p), y.dot(p), z.dot(p));
-        let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        for &p in points {
-            (low, high) = (low.min(local(p)), high.max(local(p)));
-        }
-        let thick = self.falloff.radius;
-        let (low, high) = (low - 1.05 * thick, high + 1.05 * thick);
-        let cell = 2.0 * thick / cells.max(2) as f64;
-        let counts = ((high - low) / cell).ceil();
-        let [nx, ny, nz] = [counts.x, counts.y, counts.z].map(|n| (n as usize).min(4096));
-        let mut sum = 0.0;
-        for i in 0..nx {
-            for j in 0..ny {
-                for k in 0..nz {
-                    let at = low + cell * (DVec3::new(i as f64, j as f64, k as f64) + 0.5);
-                    let q = at.x * x + at.y * y + at.z * z;
-                    if let Some((distance, gradient)) = self.distance(q, thick + cell) {
-                        // A cell on the surface counts by the share of it that lies inside.
-                        let steepness = gradient.length().max(1e-6);
-                        sum += (0.5 - distance / (steepness * cell)).clamp(0.0, 1.0);
-                    }
-                }
-            }
-        }
-        sum * cell * cell * cell
     }
 
     /// `f` and its gradient; `None` further than `reach` from the axis. On the axis the gradient is zero.

@@ -57,6 +57,7 @@ pub mod section;
 pub mod surface_file;
 pub mod tabulated;
 pub mod thin;
+mod volume;
 
 pub use axis::{Axis, Projection};
 pub use build::BuildError;

@@ -281,33 +281,6 @@ impl Musculature {
         Axis::new(&state.particles.strands[index].position, broad, state.fibres[index].twist)
     }
 
-    /// The axis without bends that are sharper than the muscle is thick on that side: contacts leave such, and the sections of
-    /// a muscle around them would overlap. `width`: the muscle's on an axis, metres.
-    fn rounded_axis(&self, state: &State, index: usize, width: impl Fn(&Axis) -> f64) -> Option<Axis> {
-        let axis = self.axis(state, index)?;
-        let (fibre, tension) = (&self.fibres[index], &state.fibres[index]);
-        let mut points = state.particles.strands[index].position.clone();
-        if axis.points().len() != points.len() {
-            return Some(axis);
-        }
-        let width = width(&axis) * tension.gain;
-        let (section, blend) = (Section::new(tension.eccentricity), fibre.profiles.at(tension.activation));
-        let thick: Vec<f64> = (0..points.len()).map(|i| width * blend.value(axis.share(i)).0).collect();
-        // How far an ellipse reaches in a direction.
-        let radius = |i: usize, towards: DVec3| {
-            let cosine = axis.normals()[i].dot(towards);
-            let square = cosine * cosine / towards.length_squared().max(f64::MIN_POSITIVE);
-            let (short, long) = (section.short().powi(2), section.long().powi(2));
-            thick[i] * (short + (long - short) * square.min(1.0)).sqrt()
-        };
-        if !self.system.strands()[index].round_off(&mut points, radius) {
-            return Some(axis);
-        }
-        let frames = &state.particles.frames;
-        let broad = [0, 1].map(|end| frames[fibre.ends[end]].vector(fibre.broad[end]));
-        Axis::new(&points, broad, tension.twist).or(Some(axis))
-    }
-
     /// The fields of a state.
     pub fn pose(&self, state: &State) -> Flesh {
         let muscles = (0..self.fibres.len())
@@ -315,20 +288,13 @@ impl Musculature {
             .map(|index| {
                 let (fibre, tension) = (&self.fibres[index], &state.fibres[index]);
                 let position = &state.particles.strands[index].position;
-                let width = |axis: &Axis| {
-                    let Tension { activation, .. } = *tension;
-                    width_for_volume(axis, &fibre.profiles, activation, fibre.volume, fibre.length)
-                };
-                let field = match self.rounded_axis(state, index, width) {
+                let field = match self.axis(state, index) {
                     Some(axis) => {
-                        let width = width(&axis) * tension.gain;
-                        ImplicitMuscle::new(
-                            axis,
-                            fibre.profiles.clone(),
-                            tension.activation,
-                            tension.eccentricity,
-                            width,
-                        )
+                        let Tension { activation, eccentricity, gain, .. } = *tension;
+                        let (profiles, volume) = (&fibre.profiles, fibre.volume);
+                        let width = width_for_volume(&axis, profiles, activation, volume, fibre.length);
+                        ImplicitMuscle::new(axis, profiles.clone(), activation, eccentricity, width * gain)
+                            .thickened()
                     }
                     // All points in one place: nothing to see, and the rest shape does no harm.
                     None => fibre.rest.clone(),

@@ -1,0 +1,160 @@
+//! The volume of a muscle as its field has it.
+//!
+//! A muscle bent sharper than it is thick overlaps itself on the inside of the bend: a point there lies in several
+//! sections and counts in the nearest only, so that less is inside than the sections sweep. With x a point of the
+//! section at s, `J = (e . T - x . T') / |T|` what a step along the axis sweeps there, and u the share of the way from the
+//! axis to the surface at which another section becomes the nearer one, what is lost is the integral of J from u to the
+//! surface ([`ImplicitMuscle::overlap`]). [`ImplicitMuscle::thickened`] gives it back.
+
+use super::Projection;
+use super::implicit::ImplicitMuscle;
+use glam::DVec3;
+use std::f64::consts::TAU;
+
+/// Directions around a section in which an overlap is looked for.
+const AROUND: usize = 16;
+/// Halvings by which its beginning is found, of the way from axis to surface.
+const HALVINGS: usize = 7;
+/// Thickness towards the inside of a bend over the bend's radius below which muscles are not looked at. Fibres of the athlete
+/// below 1.25 lose less than 0.01 % of their volume, those at 3 up to 6 %.
+const MAY_OVERLAP: f64 = 1.0;
+/// Widths tried: what the first lacks, the second has to a tenth.
+const WIDTHS: usize = 2;
+/// At most this much wider than the sections' volume asks for: where an axis is folded flat no width would do.
+const WIDEST: f64 = 1.25;
+
+impl ImplicitMuscle {
+    /// The sharpest bend: thickness towards its inside over its radius. Above 1 the muscle overlaps itself.
+    pub fn sharpest_bend(&self) -> f64 {
+        let (axis, section) = (self.axis(), self.section());
+        let points = axis.points();
+        let blend = self.profiles().at(self.activation());
+        let bend = |i: usize| {
+            let (u, v) = (points[i] - points[i - 1], points[i + 1] - points[i]);
+            let (a, c, chord) = (u.length(), v.length(), (u + v).length());
+            let curvature = 2.0 * u.cross(v).length() / (a * c * chord).max(1e-12);
+            // Folded back on itself: as sharp as the segments are short.
+            let curvature = if u.dot(v) < 0.0 { curvature.max(2.0 / (a + c)) } else { curvature };
+            let inwards = (v / c - u / a).normalize_or_zero();
+            let cosine = axis.normals()[i].dot(inwards);
+            let (short, long) = (section.short().powi(2), section.long().powi(2));
+            let reach = (short + (long - short) * (cosine * cosine).min(1.0)).sqrt();
+            curvature * self.width() * blend.value(axis.share(i)).0 * reach
+        };
+        (1..points.len() - 1).map(bend).fold(0.0, f64::max)
+    }
+
+    /// What its sections sweep more than once, cubic metres: by so much it is smaller than its
+    /// [formula](Self::volume).
+    pub fn overlap(&self) -> f64 {
+        // Two Gauss points per segment.
+        const NODES: [f64; 2] = [0.211_324_865_405_187_1, 0.788_675_134_594_812_9];
+        let (axis, section) = (self.axis(), self.section());
+        let blend = self.profiles().at(self.activation());
+        let mut lost = 0.0;
+        for k in 0..axis.points().len() - 1 {
+            let (s0, s1) = (axis.share(k), axis.share(k + 1));
+            let length = (s1 - s0) * axis.length();
+            let turn = axis.tangents()[k + 1] - axis.tangents()[k];
+            for t in NODES {
+                let s = s0 + t * (s1 - s0);
+                let thick = self.width() * blend.value(s).0;
+                let tangent = axis.tangents()[k].lerp(axis.tangents()[k + 1], t);
+                let norm = tangent.length().max(1e-9);
+                let foot = axis.points()[k].lerp(axis.points()[k + 1], t);
+                // In the section plane, which the direction between two vertices leaves a little.
+                let across = (tangent / norm).cross(axis.broad(s)).normalize_or_zero();
+                let broad = across.cross(tangent / norm);
+                let [long, short] = [thick * section.long() * broad, thick * section.short() * across];
+                let ahead = axis.direction(k).dot(tangent) * length / norm;
+                let elsewhere = |x: DVec3| {
+                    let nearest = axis.project(foot + x, 2.0 * x.length() + 1e-6, Projection::Plane);
+                    nearest.is_none_or(|f| (f.s - s).abs() > 0.01 * (s1 - s0))
+                };
+                for i in 0..AROUND {
+                    let (sine, cosine) = (TAU * (i as f64 + 0.5) / AROUND as f64).sin_cos();
+                    let surface = cosine * long + sine * short;
+                    if !elsewhere(surface) {
+                        continue;
+                    }
+                    let (mut own, mut other) = (0.0, 1.0);
+                    for _ in 0..HALVINGS {
+                        let middle = 0.5 * (own + other);
+                        if elsewhere(middle * surface) { other = middle } else { own = middle }
+                    }
+                    let u = 0.5 * (own + other);
+                    let aside = surface.dot(turn) / norm;
+                    let swept = ahead * (1.0 - u * u) / 2.0 - aside * (1.0 - u * u * u) / 3.0;
+                    lost += 0.5 * thick * thick * (TAU / AROUND as f64) * swept;
+                }
+            }
+        }
+        lost
+    }
+
+    /// The same muscle, as much thicker as it takes to have the volume its sections would sweep without overlaps.
+    pub fn thickened(self) -> Self {
+        if self.sharpest_bend() < MAY_OVERLAP {
+            return self;
+        }
+        let (wanted, width) = (self.volume(), self.width());
+        let mut muscle = self;
+        for _ in 0..WIDTHS {
+            let overlap = muscle.overlap();
+            if overlap <= 1e-5 * wanted {
+                break;
+            }
+            let has = muscle.volume() - overlap;
+            let wider = muscle.width() * (wanted / has.max(0.1 * wanted)).sqrt();
+            muscle = muscle.with_width(wider.clamp(width, WIDEST * width));
+        }
+        muscle
+    }
+
+    /// By summing over a lattice along the axis' chord, `cells` to the largest thickness, cubic metres: what the formula
+    /// promises, looked up in the field. Cells far from the surface are not divided so far.
+    pub fn integrated_volume(&self, cells: usize) -> f64 {
+        /// How often the first cells are halved.
+        const DIVISIONS: u32 = 3;
+        let points = self.axis().points();
+        let chord = points[points.len() - 1] - points[0];
+        let x = chord.normalize_or(DVec3::X);
+        let (y, z) = x.any_orthonormal_pair();
+        let local = |p: DVec3| DVec3::new(x.dot(p), y.dot(p), z.dot(p));
+        let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+        for &p in points {
+            (low, high) = (low.min(local(p)), high.max(local(p)));
+        }
+        let thick = self.falloff().radius;
+        let (low, high) = (low - 1.05 * thick, high + 1.05 * thick);
+        let first = f64::from(1u32 << DIVISIONS) * 2.0 * thick / cells.max(2) as f64;
+        let counts = ((high - low) / first).ceil();
+        let [nx, ny, nz] = [counts.x, counts.y, counts.z].map(|n| (n as usize).min(4096));
+        let (mut sum, mut open) = (0.0, Vec::new());
+        for i in 0..nx {
+            for j in 0..ny {
+                for k in 0..nz {
+                    open.push((low + first * (DVec3::new(i as f64, j as f64, k as f64) + 0.5), 0));
+                    while let Some((at, depth)) = open.pop() {
+                        let cell = first / f64::from(1u32 << depth);
+                        let q = at.x * x + at.y * y + at.z * z;
+                        // A cell on the surface counts by the share of it that lies inside.
+                        let share =
+                            self.distance(q, thick + 2.0 * cell).map_or(-1e9, |(distance, gradient)| {
+                                0.5 - distance / (gradient.length().max(0.3) * cell)
+                            });
+                        if depth == DIVISIONS || !(-1.0..2.0).contains(&share) {
+                            sum += share.clamp(0.0, 1.0) * cell.powi(3);
+                            continue;
+                        }
+                        for corner in 0..8 {
+                            let side = |bit: u32| if corner >> bit & 1 == 1 { 0.25 } else { -0.25 };
+                            open.push((at + cell * DVec3::new(side(0), side(1), side(2)), depth + 1));
+                        }
+                    }
+                }
+            }
+        }
+        sum
+    }
+}
