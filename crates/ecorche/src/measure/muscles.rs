@@ -1,8 +1,12 @@
 //! Muscles over a clip: length, width, volume, activation, tension, and how deep they get into bones.
 
 use crate::deform::{Body, Playback, Workspace};
+use crate::field::Field;
+use crate::geom::TriMesh;
+use crate::muscle::PosedMuscle;
 use crate::output::plot::{Axis, Plot, Series};
 use crate::sampling::Plan;
+use glam::Vec3;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::fmt::Write;
@@ -55,6 +59,8 @@ pub struct MuscleHistory {
     pub deepest: f64,
     /// Fibres and pads put back because a number was not finite or absurd, over all frames.
     pub resets: usize,
+    /// How deep the skin at bind lies in a muscle, at worst, metres: what sticks out of the skin.
+    pub outside: f64,
 }
 
 /// Frames in which all volumes are integrated, when there are many fibres; those of sharply bent ones are in every frame.
@@ -77,13 +83,14 @@ pub fn follow_muscles(body: &Body, plan: &Plan) -> Option<MuscleHistory> {
         let report = playback.advance(number, &mut workspace);
         let flesh = workspace.flesh();
         if history.fibres.is_empty() {
-            let name = |m: &crate::muscle::PosedMuscle| {
+            let name = |m: &PosedMuscle| {
                 let muscle = &definition.muscle[m.muscle];
                 let number = if muscle.fibres > 1 { format!(" {}", m.fibre + 1) } else { String::new() };
                 FibreHistory { name: muscle.title() + &number, ..FibreHistory::default() }
             };
             history.fibres = flesh.muscles.iter().map(name).collect();
             let bind = musculature.at_bind().muscles;
+            history.outside = body.surface().map_or(0.0, |surface| outside(&bind, &surface.mesh));
             history.fibres.par_iter_mut().zip(&bind).for_each(|(fibre, muscle)| {
                 fibre.volume = muscle.field.integrated_volume(CELLS);
             });
@@ -115,6 +122,20 @@ pub fn follow_muscles(body: &Body, plan: &Plan) -> Option<MuscleHistory> {
 /// Cells across the thickest place of a muscle whose volume is integrated. By a straight muscle turned in its lattice 20 are
 /// wrong by up to 0.5 %, 40 by up to 0.1 %.
 const CELLS: usize = 40;
+
+/// How deep the deepest vertex or middle of a face lies in a muscle, metres.
+fn outside(muscles: &[PosedMuscle], skin: &TriMesh) -> f64 {
+    let corners = |t: &[u32; 3]| t.map(|v| skin.positions[v as usize]);
+    let middles = skin.triangles.iter().map(|t| corners(t).iter().sum::<Vec3>() / 3.0);
+    let points: Vec<Vec3> = skin.positions.iter().copied().chain(middles).collect();
+    let deepest = |muscle: &PosedMuscle| {
+        let (field, reach) = (&muscle.field, muscle.field.falloff().radius);
+        let near = points.iter().filter(|p| field.support().contains(**p));
+        near.filter_map(|p| field.distance(p.as_dvec3(), reach)).fold(0.0f64, |most, (f, _)| most.max(-f))
+    };
+    let depths: Vec<f64> = muscles.par_iter().map(deepest).collect();
+    depths.into_iter().fold(0.0, f64::max)
+}
 
 impl FibreHistory {
     fn range(&self, value: impl Fn(&FibreFrame) -> Option<f64>) -> [f64; 2] {
@@ -148,8 +169,10 @@ impl MuscleHistory {
         let VolumeDrift { smooth, sharp } = self.volume_drift();
         let bent = self.fibres.iter().filter(|f| f.frames.iter().any(|frame| frame.bend > SHARP)).count();
         let mut text = format!(
-            "muscles: {} fibres; deepest in a bone {:.2} mm; {} put back; volume drifts by at most {:.2} %",
+            "muscles: {} fibres; out of the skin at bind {:.2} mm; deepest in a bone {:.2} mm; {} put back; volume drifts \
+             by at most {:.2} %",
             self.fibres.len(),
+            1e3 * self.outside,
             1e3 * self.deepest,
             self.resets,
             100.0 * smooth,

@@ -34,7 +34,7 @@ const VIA_STIFFNESS: f64 = 2000.0;
 
 /// How far a fat pad can be drawn off its place, of its shortest half axis: half its thickness. Without a limit five
 /// of the athlete's pads lag by 10 cm in the jump and are put back; other values were not tried.
-const PAD_REACH: f64 = 0.5;
+const PAD_REACH: f64 = 0.25;
 
 /// Why a musculature cannot be made.
 #[derive(Debug, thiserror::Error)]

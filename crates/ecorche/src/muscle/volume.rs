@@ -5,6 +5,8 @@
 //! section at s, `J = (e . T - x . T') / |T|` what a step along the axis sweeps there, and u the share of the way from the
 //! axis to the surface at which another section becomes the nearer one, what is lost is the integral of J from u to the
 //! surface ([`ImplicitMuscle::overlap`]). [`ImplicitMuscle::thickened`] gives it back.
+//!
+//! How sharp a bend is follows Gonzalez, Maddocks. Global Curvature, Thickness, and the Ideal Shapes of Knots. 1999.
 
 use super::Projection;
 use super::implicit::ImplicitMuscle;
@@ -24,24 +26,28 @@ const WIDTHS: usize = 2;
 const WIDEST: f64 = 1.25;
 
 impl ImplicitMuscle {
-    /// The sharpest bend: thickness towards its inside over its radius. Above 1 the muscle overlaps itself.
+    /// The sharpest bend: thickness towards its inside over the radius of the circle that touches the axis there and
+    /// meets it again anywhere. Above 1 the muscle overlaps itself.
     pub fn sharpest_bend(&self) -> f64 {
         let (axis, section) = (self.axis(), self.section());
         let points = axis.points();
         let blend = self.profiles().at(self.activation());
-        let bend = |i: usize| {
-            let (u, v) = (points[i] - points[i - 1], points[i + 1] - points[i]);
-            let (a, c, chord) = (u.length(), v.length(), (u + v).length());
-            let curvature = 2.0 * u.cross(v).length() / (a * c * chord).max(1e-12);
-            // Folded back on itself: as sharp as the segments are short.
-            let curvature = if u.dot(v) < 0.0 { curvature.max(2.0 / (a + c)) } else { curvature };
-            let inwards = (v / c - u / a).normalize_or_zero();
-            let cosine = axis.normals()[i].dot(inwards);
-            let (short, long) = (section.short().powi(2), section.long().powi(2));
-            let reach = (short + (long - short) * (cosine * cosine).min(1.0)).sqrt();
-            curvature * self.width() * blend.value(axis.share(i)).0 * reach
-        };
-        (1..points.len() - 1).map(bend).fold(0.0, f64::max)
+        let (short, long) = (section.short().powi(2), section.long().powi(2));
+        let mut sharpest = 0.0f64;
+        for i in 1..points.len() - 1 {
+            let (tangent, broad) = (axis.tangents()[i], axis.normals()[i]);
+            let mut bend = 0.0f64;
+            for p in points.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, p)| *p) {
+                let to = p - points[i];
+                let inwards = to - to.dot(tangent) * tangent;
+                let square = inwards.length_squared().max(f64::MIN_POSITIVE);
+                let curvature = 2.0 * square.sqrt() / to.length_squared().max(1e-18);
+                let cosine = broad.dot(inwards).powi(2) / square;
+                bend = bend.max(curvature * (short + (long - short) * cosine.min(1.0)).sqrt());
+            }
+            sharpest = sharpest.max(bend * self.width() * blend.value(axis.share(i)).0);
+        }
+        sharpest
     }
 
     /// What its sections sweep more than once, cubic metres: by so much it is smaller than its

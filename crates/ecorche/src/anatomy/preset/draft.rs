@@ -133,6 +133,8 @@ const NO_ROOM: &str = "no room for it between bone and skin";
 const FILL: f32 = 0.9;
 /// Points added at most to keep an axis inside.
 const MOST_ADDED: usize = 3;
+/// Rounds in which a fat pad is made narrower.
+const FAT_ROUNDS: usize = 8;
 /// Moves tried at most to keep the fibres of a muscle inside. Chosen, not tuned.
 const MOST_MOVES: usize = 24;
 
@@ -218,9 +220,18 @@ impl Room<'_> {
                 .chain(draft.via.iter().map(|v| v.0))
                 .chain([draft.insertion[0].0])
                 .collect();
-            let owner = if share - shares[at - 1] < shares[at] - share { owners[at - 1] } else { owners[at] };
             let axis = axes(draft, 1)?.pop()?;
-            draft.via.insert(at - 1, (owner, point_at(&axis, share) + push));
+            let place = point_at(&axis, share) + push;
+            // It moves as the skin over it does: what a muscle passes in the armpit stays there when the arm turns.
+            let line = |joint: usize| {
+                std::iter::successors(Some(joint), |&j| self.skeleton.joints[j].parent)
+                    .take(self.skeleton.len())
+            };
+            let may = |joint: usize| owners.iter().any(|&owner| line(owner).any(|j| j == joint));
+            let nearer =
+                if share - shares[at - 1] < shares[at] - share { owners[at - 1] } else { owners[at] };
+            let owner = self.probe.carrier(place, may).unwrap_or(nearer);
+            draft.via.insert(at - 1, (owner, place));
         }
         Some(())
     }
@@ -370,17 +381,29 @@ impl Room<'_> {
         paired: bool,
     ) -> Result<FatDef, String> {
         let middle = self.probe.settle(middle, radii.min_element(), radii.max_element());
-        let mut scale = 1f32;
-        for k in 0..26 {
-            // The directions of a cube's neighbours.
-            let cell = if k < 13 { k } else { k + 1 };
-            let d = Vec3::new((cell % 3) as f32 - 1.0, (cell / 3 % 3) as f32 - 1.0, (cell / 9) as f32 - 1.0)
-                .normalize();
-            let surface = axes[0] * (d.x * radii.x) + axes[1] * (d.y * radii.y) + axes[2] * (d.z * radii.z);
-            if let Some(free) = self.probe.exit(middle, surface.normalize_or(Vec3::Z), f32::MAX) {
-                scale = scale.min(FILL * free / surface.length().max(f32::MIN_POSITIVE));
+        let wanted = radii.min_element();
+        let mut radii = radii;
+        for round in 0..FAT_ROUNDS {
+            let mut narrow = Vec3::ONE;
+            for k in 0..26 {
+                // The directions of a cube's neighbours.
+                let cell = if k < 13 { k } else { k + 1 };
+                let d =
+                    Vec3::new((cell % 3) as f32 - 1.0, (cell / 3 % 3) as f32 - 1.0, (cell / 9) as f32 - 1.0)
+                        .normalize();
+                let surface =
+                    axes[0] * (d.x * radii.x) + axes[1] * (d.y * radii.y) + axes[2] * (d.z * radii.z);
+                let Some(free) = self.probe.exit(middle, surface.normalize_or(Vec3::Z), f32::MAX) else {
+                    continue;
+                };
+                let share = (FILL * free / surface.length().max(f32::MIN_POSITIVE)).min(1.0);
+                // Narrower where there is no room; in the last round whatever its direction.
+                let along = if round + 1 < FAT_ROUNDS { d * d } else { Vec3::ONE };
+                narrow = narrow.min(Vec3::ONE - (1.0 - share) * along);
             }
+            radii *= narrow;
         }
+        let scale = radii.min_element() / wanted;
         if !self.probe.inside(middle) || scale < LEAST_WIDTH {
             return Err("no room for it under the skin".to_owned());
         }
@@ -390,7 +413,7 @@ impl Room<'_> {
         Ok(FatDef {
             mirror: paired && self.mirror,
             axes: Some([axes[0], axes[1]].map(|axis| rounded(bone.transform_vector3(axis)))),
-            ..FatDef::new(name, side, &name_of_bone, at, (radii * scale).map(down))
+            ..FatDef::new(name, side, &name_of_bone, at, radii.map(down))
         })
     }
 }

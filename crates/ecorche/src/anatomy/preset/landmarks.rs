@@ -128,6 +128,13 @@ impl Trunk {
         self.under(probe, self.place(probe, sign, x, y), self.front, depth)
     }
 
+    /// Distance from the middle and height of a point, as [`Trunk::place`] takes them.
+    pub fn whereabouts(&self, p: Vec3) -> (f32, f32) {
+        let from = p - self.hips;
+        let y = (from.dot(self.up) / self.height - self.lift) / (1.0 - self.lift);
+        (from.dot(self.left).abs() / self.breadth, y)
+    }
+
     /// Under the skin of the back.
     pub fn back(&self, probe: &Probe, sign: f32, x: f32, y: f32, depth: f32) -> Vec3 {
         self.under(probe, self.place(probe, sign, x, y), -self.front, depth)

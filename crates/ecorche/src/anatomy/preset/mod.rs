@@ -137,8 +137,8 @@ fn place_fat(landmarks: &Landmarks, room: &Room, preset: &mut Preset) {
         ),
         (
             "chest",
-            (trunk.chest(), trunk.front(probe, sign, 0.48, 0.76, 0.16)),
-            glam::Vec3::new(0.22, 0.2, 0.12),
+            (trunk.chest(), trunk.front(probe, sign, 0.48, 0.76, 0.18)),
+            glam::Vec3::new(0.36, 0.34, 0.16),
             true,
         ),
         (

@@ -1,6 +1,6 @@
 //! Questions to the skin: how far is it, in which direction, and is a point inside?
 
-use crate::character::Character;
+use crate::character::{Character, Influences};
 use crate::geom::intersect::Ray;
 use crate::geom::{Bvh, TriMesh};
 use crate::skinning::Surface;
@@ -9,6 +9,7 @@ use glam::Vec3;
 /// The skin at bind time, ready to be asked.
 pub struct Probe {
     mesh: TriMesh,
+    influences: Influences,
     bvh: Bvh,
 }
 
@@ -24,9 +25,9 @@ const OBLIQUE: [Vec3; 5] = [
 impl Probe {
     /// `None` for a character without skinned surface.
     pub fn new(character: &Character) -> Option<Self> {
-        let mesh = Surface::new(character)?.mesh;
+        let Surface { mesh, influences, .. } = Surface::new(character)?;
         let bvh = Bvh::over_triangles(&mesh.positions, &mesh.triangles);
-        Some(Self { mesh, bvh })
+        Some(Self { mesh, influences, bvh })
     }
 
     /// The skin's vertices.
@@ -70,6 +71,22 @@ impl Probe {
             Some(nearest) => (-nearest.distance, nearest.point),
             None => (f32::MAX, p),
         }
+    }
+
+    /// Of the joints `may` allows the one that carries most of the skin nearest to a point; `None` if none of them does.
+    pub fn carrier(&self, p: Vec3, may: impl Fn(usize) -> bool) -> Option<usize> {
+        let (positions, triangles) = (&self.mesh.positions, &self.mesh.triangles);
+        let nearest = self.bvh.nearest(p, f32::MAX, positions, triangles, |_, _| true)?;
+        let mut weights: Vec<(usize, f32)> = Vec::new();
+        for vertex in triangles[nearest.triangle as usize] {
+            for (joint, weight) in self.influences.of(vertex as usize).filter(|i| may(i.0 as usize)) {
+                match weights.iter_mut().find(|w| w.0 == joint as usize) {
+                    Some(sum) => sum.1 += weight,
+                    None => weights.push((joint as usize, weight)),
+                }
+            }
+        }
+        weights.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|w| w.0)
     }
 
     /// Moves a point straight away from the nearest skin, by `farthest` at most, until it is `depth` under it

@@ -29,6 +29,16 @@ pub fn shoulder_drafts(trunk: &Trunk, arm: &Arm, sign: f32, probe: &Probe) -> Ve
     let spine = |share: f32| (girdle, tip.lerp(margin, share));
     let tuberosity = |angle| upper(0.44, angle, 0.4);
     let thick = arm.upper.radius;
+    // Over the chest or the back between an origin and the arm, wherever the arm was when the body was bound.
+    let halfway = |from: Spot, to: Spot, share: f32| trunk.whereabouts(from.1.lerp(to.1, share));
+    let before = |from: Spot, to: Spot, share: f32, depth: f32| {
+        let (x, y) = halfway(from, to, share);
+        front(x, y, depth)
+    };
+    let behind = |from: Spot, to: Spot, share: f32, depth: f32| {
+        let (x, y) = halfway(from, to, share);
+        back(x, y, depth)
+    };
     vec![
         Draft::sheet(
             "deltoideus pars clavicularis",
@@ -63,7 +73,7 @@ pub fn shoulder_drafts(trunk: &Trunk, arm: &Arm, sign: f32, probe: &Probe) -> Ve
         Draft::sheet(
             "pectoralis major pars clavicularis",
             vec![clavicle(0.08), clavicle(0.5)],
-            vec![on(chest, front(0.62, 0.92, 0.14))],
+            vec![on(chest, before(clavicle(0.3), upper(0.2, 12.0, 0.45), 0.5, 0.14))],
             vec![upper(0.2, 12.0, 0.45)],
             2,
             0.17 * b,
@@ -72,7 +82,7 @@ pub fn shoulder_drafts(trunk: &Trunk, arm: &Arm, sign: f32, probe: &Probe) -> Ve
         Draft::sheet(
             "pectoralis major pars sternocostalis",
             vec![front(0.1, 0.94, 0.1), front(0.12, 0.8, 0.1), front(0.22, 0.66, 0.1)],
-            vec![front(0.55, 0.83, 0.15)],
+            vec![before(front(0.12, 0.8, 0.1), upper(0.21, 9.0, 0.43), 0.45, 0.15)],
             vec![upper(0.26, 10.0, 0.45), upper(0.16, 8.0, 0.4)],
             5,
             0.17 * b,
@@ -90,14 +100,14 @@ pub fn shoulder_drafts(trunk: &Trunk, arm: &Arm, sign: f32, probe: &Probe) -> Ve
         Draft::spindle(
             "teres major",
             on(girdle, back(0.56, 0.68, 0.13)),
-            vec![on(girdle, back(0.8, 0.8, 0.16))],
+            vec![],
             upper(0.17, -70.0, 0.35),
             0.14 * b,
         ),
         Draft::sheet(
             "infraspinatus",
             vec![on(girdle, back(0.44, 0.84, 0.11)), on(girdle, back(0.48, 0.73, 0.11))],
-            vec![on(girdle, back(0.75, 0.86, 0.15))],
+            vec![on(girdle, behind(back(0.46, 0.785, 0.11), upper(0.03, 135.0, 0.5), 0.5, 0.15))],
             vec![upper(0.03, 135.0, 0.5)],
             2,
             0.13 * b,
