@@ -35,6 +35,7 @@ impl System {
             .map(|((strand, state), drive)| {
                 strand.carry(frames, &mut state.position);
                 state.velocity.fill(DVec3::ZERO);
+                state.rested = 0.0;
                 let round_off = |position: &mut [DVec3], passes: usize| {
                     let again = |_: &usize| {
                         strand.spec.stout && unbend(strand, position, |i| drive.radius[i], None, |_, _, _| ())

@@ -40,6 +40,8 @@ pub struct StrandSpec {
     pub avoids_obstacles: bool,
     /// Whether it and other such strands keep apart.
     pub avoids_strands: bool,
+    /// Strands of the same kin are bound side by side: they do not push each other.
+    pub kin: Option<usize>,
     /// Whether it bends no sharper than it is thick.
     pub stout: bool,
     /// Obstacles, free inside. What lies in one of them at bind stays in one of them.
@@ -227,6 +229,12 @@ impl Strand {
         }
     }
 
+    /// Whether it and another keep apart.
+    pub(super) fn meets(&self, other: &Self) -> bool {
+        let kin = self.spec.kin.is_some() && self.spec.kin == other.spec.kin;
+        self.spec.avoids_strands && other.spec.avoids_strands && !kin
+    }
+
     /// How far a particle stays from an obstacle that is free outside, metres: its radius, or less if it was closer at
     /// bind.
     #[inline]
@@ -293,7 +301,7 @@ impl System {
             .map(|strand| {
                 let mut position = vec![DVec3::ZERO; strand.len()];
                 strand.carry(frames, &mut position);
-                StrandState { velocity: vec![DVec3::ZERO; position.len()], position }
+                StrandState { velocity: vec![DVec3::ZERO; position.len()], position, rested: 0.0 }
             })
             .collect();
         State { strands, frames: frames.to_vec() }
@@ -333,8 +341,7 @@ fn vias(controls: &[Anchor], bind: &[Rigid], obstacles: &[Obstacle]) -> Vec<Opti
 /// How much each particle of `own` overlaps `other` at bind; empty if none does, or if they may. Infinite where an
 /// obstacle lies between them: muscles on two sides of a bone do not push each other.
 fn overlap_at_bind(own: &Strand, other: &Strand, obstacles: &[Obstacle], bind: &[Rigid]) -> Vec<f64> {
-    let apart = std::ptr::eq(own, other) || !own.spec.avoids_strands || !other.spec.avoids_strands;
-    if apart || other.len() < 2 {
+    if std::ptr::eq(own, other) || !own.meets(other) || other.len() < 2 {
         return Vec::new();
     }
     let overlaps: Vec<f64> = own

@@ -246,6 +246,62 @@ fn two_strands_push_each_other_and_both_move() {
 }
 
 #[test]
+fn strands_of_one_kin_pass_each_other() {
+    let pushed = |kin: Option<usize>| {
+        let (low, frames) = strand(20, DVec3::ZERO, 0.25, 6.0);
+        let (mut high, other) = strand(20, DVec3::Y * 0.03, 0.25, 6.0);
+        high.controls = vec![Anchor { frame: 2, at: DVec3::Y * 0.03 }, Anchor { frame: 3, at: DVec3::ZERO }];
+        let frames = [frames, other].concat();
+        let specs = [low, high].map(|spec| StrandSpec { kin, ..spec });
+        let system = System::new(frames.clone(), specs.into(), Vec::new(), DVec3::ZERO);
+        let mut state = system.at_rest(&frames);
+        let pose = |time: f64| {
+            let mut pose = frames.clone();
+            pose[2..4].iter_mut().for_each(|f| f.translation.y -= 0.025 * time.min(1.0));
+            pose
+        };
+        run(&system, &mut state, 1.5, 24.0, &Settings::default(), pose, |_, _| ());
+        state.strands[0].position[10].length() - 0.25 * 10.0 / 19.0
+    };
+    assert!(
+        pushed(None).abs() > 1e-4 && pushed(Some(3)).abs() < 1e-6,
+        "{} {}",
+        pushed(None),
+        pushed(Some(3))
+    );
+}
+
+#[test]
+fn what_is_held_between_others_comes_to_rest_when_the_frames_do() {
+    // Squeezed by two that are pulled together, and light.
+    let (low, frames) = strand(20, DVec3::ZERO, 0.25, 20.0);
+    let (mut thin, _) = strand(20, DVec3::new(0.0, 0.025, 0.002), 0.25, 1.0);
+    thin.mass.iter_mut().for_each(|m| *m *= 0.02);
+    let (mut high, other) = strand(20, DVec3::Y * 0.05, 0.25, 20.0);
+    thin.controls = vec![
+        Anchor { frame: 0, at: DVec3::new(0.0, 0.025, 0.002) },
+        Anchor { frame: 1, at: DVec3::new(0.0, 0.025, 0.002) },
+    ];
+    high.controls = vec![Anchor { frame: 2, at: DVec3::Y * 0.05 }, Anchor { frame: 3, at: DVec3::ZERO }];
+    let frames = [frames, other].concat();
+    let system = System::new(frames.clone(), vec![low, thin, high], Vec::new(), GRAVITY);
+    let mut state = system.at_rest(&frames);
+    let pose = |time: f64| {
+        let mut pose = frames.clone();
+        pose[2..4].iter_mut().for_each(|f| f.translation.y -= 0.03 * (4.0 * time).min(1.0));
+        pose
+    };
+    let (mut last, mut moved) = (state.clone(), Vec::new());
+    run(&system, &mut state, 1.0, 30.0, &Settings::default(), pose, |_, state| {
+        let pairs =
+            state.strands.iter().zip(&last.strands).flat_map(|(a, b)| a.position.iter().zip(&b.position));
+        moved.push(pairs.map(|(a, b)| a.distance(*b)).fold(0.0f64, f64::max));
+        last = state.clone();
+    });
+    assert!(moved[5] > 1e-3 && moved[20..].iter().all(|&m| m < 1e-5), "{moved:?}");
+}
+
+#[test]
 fn a_broken_state_goes_back_to_its_frames_and_is_counted() {
     let (spec, frames) = strand(16, DVec3::ZERO, 0.25, 6.0);
     let system = System::new(frames.clone(), vec![spec.clone(), spec], Vec::new(), GRAVITY);

@@ -164,3 +164,42 @@ impl ImplicitMuscle {
         sum
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::muscle::implicit::width_for_volume;
+    use crate::muscle::{Axis, Profile, Profiles};
+    use std::f64::consts::PI;
+    use std::sync::Arc;
+
+    /// 0.25 m long, 0.018 m thick, folded by `turn` (radians) over `over` of its length.
+    fn folded(turn: f64, over: f64) -> ImplicitMuscle {
+        let (count, length) = (24, 0.25);
+        let mut points = vec![DVec3::ZERO];
+        for i in 0..count {
+            let s = (f64::from(i) + 0.5) / f64::from(count);
+            let angle = turn * ((s - 0.5) / over + 0.5).clamp(0.0, 1.0);
+            points.push(
+                points[i as usize] + length / f64::from(count) * DVec3::new(angle.cos(), angle.sin(), 0.0),
+            );
+        }
+        let axis = Axis::new(&points, [DVec3::Z; 2], 0.0).unwrap();
+        let profiles = Profiles::new(Profile::beta(3, 3).unwrap(), Profile::beta(4, 7).unwrap());
+        let width = width_for_volume(&axis, &profiles, 0.2, PI * 0.018 * 0.018 * length, length);
+        ImplicitMuscle::new(axis, Arc::new(profiles), 0.2, 0.6, width)
+    }
+
+    #[test]
+    fn a_muscle_folded_sharper_than_it_is_thick_keeps_its_volume() {
+        let straight = folded(0.0, 0.5).integrated_volume(40);
+        let off = |muscle: &ImplicitMuscle| muscle.integrated_volume(40) / straight - 1.0;
+        for (turn, over, loses) in [(1.2, 0.6, 0.0), (2.0, 0.05, 0.02), (2.6, 0.2, 0.04)] {
+            let (plain, made_up) = (folded(turn, over), folded(turn, over).thickened());
+            assert_eq!(plain.sharpest_bend() > 1.0, loses > 0.0, "{turn}: {}", plain.sharpest_bend());
+            assert!(off(&plain) <= 0.002 - loses, "{turn}: loses {}", off(&plain));
+            assert!(off(&made_up).abs() < 0.005, "{turn}: {}", off(&made_up));
+            assert!((plain.overlap() / straight + off(&plain)).abs() < 0.004, "{turn}: {}", plain.overlap());
+        }
+    }
+}
