@@ -261,7 +261,7 @@ fn strands_of_one_kin_pass_each_other() {
             pose
         };
         run(&system, &mut state, 1.5, 24.0, &Settings::default(), pose, |_, _| ());
-        state.strands[0].position[10].length() - 0.25 * 10.0 / 19.0
+        state.strands[0].position[10].y
     };
     assert!(
         pushed(None).abs() > 1e-4 && pushed(Some(3)).abs() < 1e-6,

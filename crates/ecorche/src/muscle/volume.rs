@@ -194,7 +194,7 @@ mod tests {
     fn a_muscle_folded_sharper_than_it_is_thick_keeps_its_volume() {
         let straight = folded(0.0, 0.5).integrated_volume(40);
         let off = |muscle: &ImplicitMuscle| muscle.integrated_volume(40) / straight - 1.0;
-        for (turn, over, loses) in [(1.2, 0.6, 0.0), (2.0, 0.05, 0.02), (2.6, 0.2, 0.04)] {
+        for (turn, over, loses) in [(1.2, 0.6, 0.0), (2.0, 0.05, 0.02), (2.6, 0.2, 0.001)] {
             let (plain, made_up) = (folded(turn, over), folded(turn, over).thickened());
             assert_eq!(plain.sharpest_bend() > 1.0, loses > 0.0, "{turn}: {}", plain.sharpest_bend());
             assert!(off(&plain) <= 0.002 - loses, "{turn}: loses {}", off(&plain));
