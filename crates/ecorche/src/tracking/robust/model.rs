@@ -63,7 +63,7 @@ const MOST_SHORTENED: f32 = 0.45;
 /// Relaxation should reach this many radii: fixed to two steps, fine meshes fold.
 const RELAXED: f32 = 1.2;
 /// Inner radii over mean edge at which skin can follow its fields in full; with longer edges by the third power less. The fingers of
-/// mh_base have edges of half an inner radius and stay tangled with 0.45, the fox's trunk has edges of one and its legs of three.
+/// mh_base have edges of half an inner radius and half as many crossings again with 0.45, the fox's trunk has edges of one and its legs of three.
 /// With the second power the walking fox's skin moves 1.6 times as far as the skeleton takes it, with none 3.3 times.
 const FINE: f32 = 0.5;
 /// Skin with more than this at rest is reached by no field outside its core: well below the surface's 0.5, and above what is
