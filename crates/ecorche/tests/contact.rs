@@ -89,3 +89,27 @@ fn a_cylinder_bends_to_170_degrees_in_one_shot() {
         assert!(tracked.stretch_min >= 0.1 && tracked.stretch_max <= 3.0, "{what}");
     }
 }
+
+/// What contact takes from the folds of hips, knees and armpits, the skin beside them is given.
+#[test]
+fn a_jump_costs_one_part_in_a_hundred_of_the_volume_at_most() {
+    let character = Arc::new(ecorche::samples::build("athlete").unwrap());
+    let times = [0.4, 0.6, 0.8, 1.0];
+    for (time, [_, tracked]) in times.iter().zip(judged(&character, &of_clip(&character, "jump", &times))) {
+        assert!(tracked.filled >= 0.99, "at {time} s: {}", tracked.filled);
+    }
+}
+
+/// An arm driven right through the trunk cannot be parted from it. The trunk must not pay for the attempt.
+#[test]
+fn what_cannot_be_parted_is_not_worn_away() {
+    let character = Arc::new(ecorche::samples::build("athlete").unwrap());
+    let mut pose = Pose::rest(&character);
+    let shoulder = character.skeleton.find("leftUpperArm").unwrap();
+    let turn = Quat::from_axis_angle(Vec3::Z, -110.0f32.to_radians());
+    pose.local[shoulder].rotation = turn * pose.local[shoulder].rotation;
+    let [plain, tracked] = judged(&character, &[pose])[0].clone();
+    println!("{plain:?}\n{tracked:?}");
+    assert!(plain.pairs > 100, "{plain:?}");
+    assert!(tracked.pairs <= plain.pairs && tracked.volume >= 0.95, "{tracked:?}");
+}

@@ -37,12 +37,7 @@ impl TriMesh {
 
     /// Total area of the triangles.
     pub fn area(&self) -> f64 {
-        (0..self.triangles.len())
-            .map(|t| {
-                let [a, b, c] = self.corners(t).map(Vec3::as_dvec3);
-                0.5 * (b - a).cross(c - a).length()
-            })
-            .sum()
+        area(&self.positions, &self.triangles)
     }
 
     /// Unit vertex normals, see [`corner_normals`]. A vertex without a proper triangle gets `Vec3::Y`.
@@ -79,6 +74,18 @@ pub fn volume(positions: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
         })
         .sum();
     six_times / 6.0
+}
+
+/// Total area of the triangles, summed in index order.
+pub fn area(positions: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
+    let twice: f64 = triangles
+        .iter()
+        .map(|t| {
+            let [a, b, c] = t.map(|v| positions[v as usize].as_dvec3());
+            (b - a).cross(c - a).length()
+        })
+        .sum();
+    twice / 2.0
 }
 
 /// What a triangle adds to the normals of its three corners: its own normal, times the sine of the

@@ -59,3 +59,20 @@ impl Followers {
         self.list.iter().map(|(v, carriers)| (*v, of(carriers))).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_follower_is_in_contact_where_any_of_its_carriers_is() {
+        let carriers = [(0, 0.5), (1, 0.5), (2, 0.0), (u32::MAX, 0.0)];
+        let followers = Followers { list: vec![(7, carriers)] };
+        let contact = [0.0, 0.6, 1.0];
+        assert_eq!(followers.contacts(|v| contact[v]), [(7, 0.6)], "the third carries nothing");
+        let mut positions = vec![Vec3A::ZERO; 8];
+        (positions[0], positions[1]) = (Vec3A::X, Vec3A::ZERO);
+        followers.carry(&mut positions, |v| if v == 7 { Vec3A::Y } else { Vec3A::ZERO });
+        assert_eq!(positions[7], Vec3A::new(0.5, 1.0, 0.0));
+    }
+}

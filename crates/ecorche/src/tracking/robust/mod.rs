@@ -27,6 +27,7 @@ mod level;
 mod model;
 mod pose;
 mod ray;
+mod refill;
 mod relax;
 mod start;
 mod tracker;

@@ -90,6 +90,8 @@ pub(super) struct Model {
     pub is_own: Vec<bool>,
     /// Share of the gap kept, 0 to 1.
     pub gap: Vec<f32>,
+    /// Inner radius of its part, or thickness of the skin there (an ear of a large head) if that is less, metres.
+    pub girth: Vec<f32>,
     /// How far free skin may leave its skinned position, metres.
     pub leash: Vec<f32>,
     /// Cotangent weights.
@@ -187,16 +189,18 @@ impl Model {
             bone.fineness = (FINE * bone.inner_radius / edge.max(f32::MIN_POSITIVE)).powi(3).min(1.0);
             bone.relaxations = (wanted.round() as u32).clamp(2, settings.most_relaxations.max(2));
         }
-        let leash = |(&part, thickness): (&u32, f32)| {
-            let bone = bones.get(part as usize);
-            let (inner, fineness) = bone.map_or((0.0, 1.0), |bone| (bone.inner_radius, bone.fineness));
-            fineness * settings.leash * inner.min(thickness)
-        };
+        let bone = |part: u32| bones.get(part as usize);
+        let girth =
+            |(&part, thickness): (&u32, f32)| bone(part).map_or(0.0, |b| b.inner_radius).min(thickness);
         let thickness = thickness::thickness(mesh, bvh);
-        let leash = parts.part_of_vertex.iter().zip(thickness).map(leash).collect();
+        let girth: Vec<f32> = parts.part_of_vertex.iter().zip(thickness).map(girth).collect();
+        let leash =
+            |(&part, girth): (&u32, &f32)| bone(part).map_or(1.0, |b| b.fineness) * settings.leash * girth;
+        let leash = parts.part_of_vertex.iter().zip(&girth).map(leash).collect();
         let relations = relations(parts);
         let mut model = Self {
             settings,
+            girth,
             leash,
             size: mesh.size(),
             normals: mesh.normals().into_iter().map(Vec3A::from).collect(),

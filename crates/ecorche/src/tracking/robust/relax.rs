@@ -109,7 +109,7 @@ pub(super) fn keep_lengths(
 
 /// Of the length at rest. Projection draws both sides of a crease to its bottom, and smoothing what crosses to a
 /// point; without this the cylinder bent by 90 degrees has edges of 0.05.
-const SHORTEST: f32 = 0.2;
+pub(super) const SHORTEST: f32 = 0.2;
 /// Of the length at rest. Two limbs pushed apart stretch the skin between them; without this the cylinder bent by 120
 /// degrees and twisted by 80 has edges of 3.5; smaller ones were not tried.
-const LONGEST: f32 = 2.8;
+pub(super) const LONGEST: f32 = 2.8;

@@ -36,10 +36,10 @@ const LOST: f32 = 0.25;
 
 /// A character made ready to be tracked. Immutable; may be shared between threads.
 pub struct Tracker {
-    model: Model,
+    pub(super) model: Model,
     followers: Followers,
-    untangler: Untangler,
-    contact: SelfContact,
+    pub(super) untangler: Untangler,
+    pub(super) contact: SelfContact,
 }
 
 impl std::fmt::Debug for Tracker {

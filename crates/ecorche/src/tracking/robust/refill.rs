@@ -1,0 +1,313 @@
+//! What parting takes from a crease, the skin around it is given.
+//!
+//! Flesh keeps its volume: where two limbs press each other it bulges beside the contact. Smoothing knows nothing of that
+//! and only takes. So the volume that each vertex has swept inward is counted and spread along the skin out of the crease, and the
+//! skin there swells by as much: outward, a little, and no farther than it can without crossing anything.
+
+use super::model::Model;
+use super::pose::smoothstep;
+use super::relax::{LONGEST, SHORTEST};
+use super::untangle::{Scratch, Untangler};
+use crate::geom::SelfContact;
+use glam::Vec3;
+
+/// Times the volume that is still lost is counted and given back. With one the dying cow loses 4.4 % of its volume, with two 4.1,
+/// with three 4.0; linear skinning loses 4.3.
+const PASSES: usize = 2;
+/// In inner radii: skin that was parted so far is the crease itself and hardly swells. At 0.1 the cylinder bent by 170 degrees
+/// and twisted by 80 loses 1.4 points more.
+const CREASED: f32 = 0.3;
+/// In girths: most that skin swells. At 0.2 the cow's skin jumps half as far again.
+const MOST: f32 = 0.1;
+/// Steps in which lost volume spreads, each time half of it to the ring around, and rings that it may reach.
+const SPREADS: usize = 16;
+const RINGS: usize = 8;
+/// Share of what is passed on that even a crease takes, or it could not get out of it.
+const THROUGH: f32 = 0.05;
+/// Steps that smooth the way the skin goes. With two an edge of the cylinder bent by 170 degrees and twisted by 80 grows to 3.9
+/// times its length.
+const SMOOTHINGS: usize = 3;
+/// In inner radii: distance kept to other skin. Without it the fist touches itself.
+const MARGIN: f32 = 0.01;
+
+/// Scratch of [`Untangler::refill`].
+#[derive(Clone, Debug, Default)]
+pub(super) struct Refill {
+    /// The skin that may swell, ascending.
+    list: Vec<u32>,
+    /// Of each vertex, as are all that follow, and zero between frames: lost volume, cubic metres.
+    volume: Vec<f32>,
+    /// How much of a crease it is, 0 to 1.
+    crease: Vec<f32>,
+    /// Where it has swollen to, from where parting left it, and its way in this pass.
+    swollen: Vec<Vec3>,
+    ways: Vec<Vec3>,
+    is_listed: Vec<bool>,
+    /// Of the listed: volume passed on, then ways, then where a pass began.
+    passed: Vec<f32>,
+    smoothed: Vec<Vec3>,
+    start: Vec<Vec3>,
+    /// Those that a pass has slowed down.
+    slowed: Vec<u32>,
+}
+
+impl Untangler {
+    /// Swells the skin around what has been parted, `before` being where it was; `left` are pairs that still cross, ascending.
+    pub(super) fn refill(
+        &self,
+        model: &Model,
+        contact: &mut SelfContact,
+        before: &[Vec3],
+        left: &[[u32; 2]],
+        scratch: &mut Scratch,
+    ) {
+        let mut refill = std::mem::take(&mut scratch.refill);
+        self.begin(model, before, scratch, &mut refill);
+        for _ in 0..PASSES {
+            self.count_lost(contact, before, &scratch.positions, &mut refill);
+            refill.spread(model);
+            self.find_ways(model, contact, &scratch.positions, &mut refill);
+            self.swell(model, contact, left, scratch, &mut refill);
+        }
+        refill.end();
+        scratch.refill = refill;
+    }
+
+    /// Lists the skin that may swell and finds the crease.
+    fn begin(&self, model: &Model, before: &[Vec3], scratch: &Scratch, refill: &mut Refill) {
+        let Refill { volume, crease, is_listed, list, ways, swollen, .. } = refill;
+        volume.resize(before.len(), 0.0);
+        crease.resize(before.len(), 0.0);
+        swollen.resize(before.len(), Vec3::ZERO);
+        is_listed.resize(before.len(), false);
+        ways.resize(before.len(), Vec3::ZERO);
+        list.clear();
+        let mut add = |list: &mut Vec<u32>, v: u32| {
+            if !std::mem::replace(&mut is_listed[v as usize], true) {
+                list.push(v);
+            }
+        };
+        scratch.parted.iter().for_each(|parted| add(list, parted.0));
+        for &v in list.iter() {
+            let moved = scratch.positions[v as usize].distance(before[v as usize]);
+            crease[v as usize] = smoothstep(moved / (CREASED * inner(model, v)).max(f32::MIN_POSITIVE));
+        }
+        let mut first = 0;
+        for _ in 0..RINGS {
+            let last = list.len();
+            for i in first..last {
+                model.mean.of(list[i] as usize).for_each(|(k, _)| add(list, k));
+            }
+            first = last;
+        }
+        list.sort_unstable();
+    }
+
+    /// The volume that each vertex has swept inward.
+    fn count_lost(&self, contact: &SelfContact, before: &[Vec3], x: &[Vec3], refill: &mut Refill) {
+        for &v in &refill.list {
+            let moved = x[v as usize] - before[v as usize];
+            let around = self.triangles_of_vertex.get(v as usize).iter();
+            let swept: Vec3 = around.map(|&t| swept(contact.triangles()[t as usize], before, x)).sum();
+            refill.volume[v as usize] = -swept.dot(moved) / 3.0;
+        }
+    }
+
+    fn find_ways(&self, model: &Model, contact: &SelfContact, x: &[Vec3], refill: &mut Refill) {
+        let Refill { volume, crease, list, ways, smoothed, swollen, .. } = refill;
+        for &v in list.iter() {
+            let around = self.triangles_of_vertex.get(v as usize).iter();
+            let gain: Vec3 = around.map(|&t| area(contact.triangles()[t as usize], x) / 3.0).sum();
+            let per_area = volume[v as usize] / gain.length_squared().max(f32::MIN_POSITIVE);
+            ways[v as usize] = gain * ((1.0 - crease[v as usize]) * per_area);
+        }
+        for _ in 0..SMOOTHINGS {
+            smoothed.clear();
+            smoothed.extend(list.iter().map(|&v| {
+                let here = ways[v as usize];
+                0.5 * (here + model.mean.mean(v as usize, ways).unwrap_or(here))
+            }));
+            list.iter().zip(smoothed.iter()).for_each(|(&v, &way)| ways[v as usize] = way);
+        }
+        for &v in list.iter() {
+            let (way, swollen) = (&mut ways[v as usize], swollen[v as usize]);
+            // What has swollen too much may go back, but not farther than it came.
+            let goes_in = volume[v as usize] < 0.0 && way.length() > swollen.length();
+            let to = if goes_in { Vec3::ZERO } else { swollen + *way };
+            *way = to.clamp_length_max(MOST * model.girth[v as usize]) - swollen;
+        }
+    }
+
+    /// Moves the skin its way; what would cross other skin, or be creased or torn, goes half as far until it does not.
+    fn swell(
+        &self,
+        model: &Model,
+        contact: &mut SelfContact,
+        left: &[[u32; 2]],
+        scratch: &mut Scratch,
+        refill: &mut Refill,
+    ) {
+        let Refill { list, ways, swollen, start, slowed, .. } = refill;
+        start.clear();
+        start.extend(list.iter().map(|&v| scratch.positions[v as usize]));
+        // With a margin, which is taken off in the end.
+        let reached = |v: u32, start: Vec3, way: Vec3| {
+            start + way + way.normalize_or_zero() * (MARGIN * inner(model, v))
+        };
+        for (&v, &start) in list.iter().zip(start.iter()) {
+            scratch.positions[v as usize] = reached(v, start, ways[v as usize]);
+        }
+        self.list_triangles(list.iter().copied(), scratch);
+        loop {
+            slowed.clear();
+            let pairs = contact.pairs_among(&scratch.positions, &scratch.triangles);
+            let is_new = |pair: &&[u32; 2]| {
+                self.at_rest.binary_search(pair).is_err() && left.binary_search(pair).is_err()
+            };
+            let crossing = pairs.iter().filter(is_new).flatten();
+            slowed.extend(crossing.flat_map(|&t| contact.triangles()[t as usize]));
+            for &v in list.iter().filter(|&&v| ways[v as usize] != Vec3::ZERO) {
+                let x = |k: u32| scratch.positions[k as usize];
+                let bad = |&(k, _): &(u32, f32)| {
+                    let rest = model.rest[v as usize].distance(model.rest[k as usize]);
+                    !(SHORTEST * rest..=LONGEST * rest).contains(&x(v).distance(x(k)))
+                };
+                slowed.extend(model.mean.of(v as usize).filter(bad).flat_map(|(k, _)| [v, k]));
+            }
+            slowed.sort_unstable();
+            slowed.dedup();
+            slowed.retain(|&v| ways[v as usize] != Vec3::ZERO);
+            if slowed.is_empty() {
+                break;
+            }
+            for &v in slowed.iter() {
+                let way = &mut ways[v as usize];
+                *way *= 0.5;
+                if way.length() < MARGIN * inner(model, v) {
+                    *way = Vec3::ZERO;
+                }
+                let Ok(i) = list.binary_search(&v) else { continue };
+                scratch.positions[v as usize] = reached(v, start[i], *way);
+            }
+            self.list_triangles(slowed.iter().copied(), scratch);
+        }
+        for (&v, &start) in list.iter().zip(start.iter()) {
+            scratch.positions[v as usize] = start + ways[v as usize];
+            swollen[v as usize] += ways[v as usize];
+        }
+    }
+}
+
+impl Refill {
+    /// Passes lost volume on along the skin, out of the crease.
+    fn spread(&mut self, model: &Model) {
+        let Refill { volume, crease, is_listed, list, passed, .. } = self;
+        for _ in 0..SPREADS {
+            passed.clear();
+            passed.extend(list.iter().map(|&v| 0.5 * volume[v as usize]));
+            for (&v, &amount) in list.iter().zip(passed.iter()) {
+                let takes = |(k, weight): (u32, f32)| match is_listed[k as usize] {
+                    true => weight * (THROUGH + 1.0 - crease[k as usize]),
+                    false => 0.0,
+                };
+                let total: f32 = model.mean.of(v as usize).map(takes).sum();
+                if amount == 0.0 || total <= 0.0 {
+                    continue;
+                }
+                volume[v as usize] -= amount;
+                for (k, weight) in model.mean.of(v as usize) {
+                    volume[k as usize] += amount * takes((k, weight)) / total;
+                }
+            }
+        }
+    }
+
+    /// Leaves everything zero.
+    fn end(&mut self) {
+        for &v in &self.list {
+            self.volume[v as usize] = 0.0;
+            self.crease[v as usize] = 0.0;
+            self.swollen[v as usize] = Vec3::ZERO;
+            self.ways[v as usize] = Vec3::ZERO;
+            self.is_listed[v as usize] = false;
+        }
+    }
+}
+
+fn inner(model: &Model, v: u32) -> f32 {
+    model.bones.get(model.part[v as usize] as usize).map_or(0.0, |bone| bone.inner_radius)
+}
+
+fn area(corners: [u32; 3], x: &[Vec3]) -> Vec3 {
+    let [a, b, c] = corners.map(|v| x[v as usize]);
+    (b - a).cross(c - a) / 2.0
+}
+
+/// Mean area vector of a triangle on its way from one place to another, in straight lines.
+fn swept(corners: [u32; 3], from: &[Vec3], to: &[Vec3]) -> Vec3 {
+    let [a, b, c] = corners.map(|v| 0.5 * (from[v as usize] + to[v as usize]));
+    let middle = (b - a).cross(c - a) / 2.0;
+    // Simpson's rule is exact: the area is quadratic in time.
+    (area(corners, from) + 4.0 * middle + area(corners, to)) / 6.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geom::mesh;
+    use crate::parts::Parts;
+    use crate::skinning::Surface;
+    use crate::tracking::robust::Tracker;
+
+    /// A dent pressed into a cylinder by hand, as parting would leave it.
+    #[test]
+    fn skin_around_a_dent_swells_by_what_the_dent_has_lost() {
+        let character = crate::samples::build("cylinder").unwrap();
+        let surface = Surface::new(&character).unwrap();
+        let parts = Parts::build(&surface, &character, &Default::default(), None);
+        let Tracker { model, untangler, mut contact, .. } =
+            Tracker::new(&character, &surface, &parts, Default::default(), Vec::new(), None);
+        let (before, triangles) = (&surface.mesh.positions, &surface.mesh.triangles);
+        let normals = surface.mesh.normals();
+        let radius = inner(&model, 0);
+        let (low, high) = surface.mesh.bounds();
+        let centre = Vec3::new(0.5 * (low.x + high.x), low.y + 0.25 * (high.y - low.y), high.z);
+        let mut scratch = Scratch::default();
+        let mut filled = Vec::new();
+        for _ in 0..2 {
+            scratch.positions.clone_from(before);
+            scratch.is_listed.resize(triangles.len(), false);
+            scratch.parted.clear();
+            for v in 0..before.len() {
+                let near = 1.0 - before[v].distance(centre) / (0.6 * radius);
+                if near > 0.0 {
+                    scratch.positions[v] -= normals[v] * (0.4 * radius * smoothstep(near));
+                    scratch.parted.push((v as u32, 1.0));
+                }
+            }
+            let dented = scratch.positions.clone();
+            contact.find_between_patches(&dented);
+            untangler.refill(&model, &mut contact, before, &[], &mut scratch);
+            let volume = |x: &[Vec3]| mesh::volume(x, triangles);
+            let (lost, kept) =
+                (volume(before) - volume(&dented), volume(before) - volume(&scratch.positions));
+            assert!(lost > 0.0 && (-0.05 * lost..0.5 * lost).contains(&kept), "of {lost} still lost: {kept}");
+            assert!(contact.find(&scratch.positions).pairs.is_empty());
+            for v in 0..before.len() {
+                let swollen = scratch.positions[v].distance(dented[v]);
+                assert!(swollen <= (MOST + 1e-4) * model.girth[v], "vertex {v} swells by {swollen}");
+                let (depth, away) = (before[v].distance(dented[v]), before[v].distance(centre));
+                assert!(
+                    away < 3.0 * radius || swollen == 0.0,
+                    "vertex {v} is far away and swells by {swollen}"
+                );
+                assert!(
+                    depth < CREASED * radius || swollen < 0.1 * depth,
+                    "the dent fills by {swollen} at vertex {v}"
+                );
+            }
+            filled.push(scratch.positions.clone());
+        }
+        assert_eq!(filled[0], filled[1], "a frame remembers the one before");
+    }
+}
