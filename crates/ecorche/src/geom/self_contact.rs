@@ -185,7 +185,15 @@ fn are_close(triangles: &[[u32; 3]], positions: &[Vec3], a: u32, b: u32, distanc
         return false;
     }
     let [a, b] = [ta, tb].map(|t| t.map(|v| positions[v as usize]));
-    // Most are far from one of the two planes.
+    // Most lie beside each other: apart along the line between their middles.
+    let between = (b[0] + b[1] + b[2]) - (a[0] + a[1] + a[2]);
+    let along = |t: [Vec3; 3]| t.map(|p| between.dot(p - a[0]));
+    let ([a0, a1, a2], [b0, b1, b2]) = (along(a), along(b));
+    let free = b0.min(b1).min(b2) - a0.max(a1).max(a2);
+    if free > 0.0 && free * free > distance * distance * between.length_squared() {
+        return false;
+    }
+    // Most others are far from one of the two planes.
     let beyond = |plane: [Vec3; 3], other: [Vec3; 3]| {
         let normal = (plane[1] - plane[0]).cross(plane[2] - plane[0]).normalize_or_zero();
         let at = other.map(|p| normal.dot(p - plane[0]));
