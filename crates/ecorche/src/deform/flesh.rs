@@ -30,6 +30,9 @@ use std::sync::Arc;
 const STATIONS: usize = 17;
 /// Share of the skin around a place of a muscle from which on a part has all of the muscle there.
 const FULL_SHARE: f32 = 0.2;
+/// Of its largest thickness: where a muscle is thinner it is tendon, and of no part for being under its skin; from twice this on it is
+/// all muscle. With 0 the tendons of forearm muscles disturbed fingers.
+const TENDON: f64 = 0.3;
 /// In inner radii of the part: a muscle is felt at least this far outside its surface, and else as far as it is thick.
 const LEAST_REACH: f32 = 0.25;
 /// Length of a step before the first frame, seconds.
@@ -262,6 +265,9 @@ fn members(
             let (muscle, names) = (&posed.field, &definition.muscle[posed.muscle].parts);
             let allowed = named(names);
             let thick = muscle.falloff().radius;
+            let thickness = |s: f64| muscle.thickness(s);
+            let thickest =
+                (0..STATIONS).map(|i| thickness(i as f64 / (STATIONS - 1) as f64)).fold(1e-9, f64::max);
             let mut counts = vec![[0.0f32; STATIONS]; parts.parts.len()];
             let support = muscle.support();
             for &(p, part) in skin.iter().filter(|(p, part)| allowed[*part] && support.contains(*p)) {
@@ -272,7 +278,8 @@ fn members(
                     // left and right differ.
                     let at = foot.s as f32 * (STATIONS - 1) as f32;
                     let station = (at as usize).min(STATIONS - 2);
-                    let near = (1.0 - distance / thick).min(1.0) as f32;
+                    let belly = ((thickness(foot.s) / thickest / TENDON) - 1.0).clamp(0.0, 1.0) as f32;
+                    let near = (1.0 - distance / thick).min(1.0) as f32 * belly;
                     counts[part][station] += near * (station as f32 + 1.0 - at);
                     counts[part][station + 1] += near * (at - station as f32);
                 }

@@ -187,6 +187,8 @@ impl Octet {
 pub(super) struct PartLayer {
     support: Support,
     falloff: Compact,
+    /// Width of the fillet, in values.
+    fillet: f32,
     members: Vec<PosedMember>,
     octets: Vec<Octet>,
 }
@@ -194,6 +196,8 @@ pub(super) struct PartLayer {
 impl PartLayer {
     pub fn new(members: Vec<PosedMember>, falloff: Compact) -> Self {
         let (mut support, mut octets, mut count) = (Support::EMPTY, Vec::new(), 0);
+        let reaches: f32 = members.iter().map(|member| member.reach).sum();
+        let fillet = FILLED * reaches / members.len().max(1) as f32 * STEEPNESS * falloff.inverse;
         for (index, member) in members.iter().enumerate() {
             let (boxes, thick) = member.boxes();
             let margin = thick + member.reach;
@@ -214,7 +218,7 @@ impl PartLayer {
                 octet.member[lane] = index as u16;
             }
         }
-        Self { support, falloff, members, octets }
+        Self { support, falloff, fillet: fillet.min(FILLET), members, octets }
     }
 }
 
@@ -237,7 +241,8 @@ impl Layers for PosedLayers {
         let mut felt = [Sample::OUTSIDE; MOST_FELT];
         let mut count = 0;
         // What is less than a fillet below the rest is not felt.
-        let mut most = layer.falloff.farthest(own.value - FILLET);
+        let fillet = layer.fillet;
+        let mut most = layer.falloff.farthest(own.value - fillet);
         let mut last = usize::MAX;
         for octet in &layer.octets {
             let mut bits = octet.within(point, most);
@@ -254,7 +259,7 @@ impl Layers for PosedLayers {
                 }
                 let (value, slope) = capped(next.value);
                 next = Sample { value, gradient: slope * next.gradient };
-                most = most.min(layer.falloff.farthest(value - FILLET));
+                most = most.min(layer.falloff.farthest(value - fillet));
                 // In the order of their values, not of the anatomy: left and right are then joined alike.
                 let at = felt[..count].partition_point(|s| s.value > value);
                 felt[at..=count].rotate_right(1);
@@ -266,11 +271,11 @@ impl Layers for PosedLayers {
         let mut own = Some(own);
         for &next in &felt[..count] {
             if own.is_some_and(|own| own.value >= next.value) {
-                joined = filleted(joined, own.take().unwrap_or_default());
+                joined = filleted(joined, own.take().unwrap_or_default(), fillet);
             }
-            joined = filleted(joined, next);
+            joined = filleted(joined, next, fillet);
         }
-        own.map_or(joined, |own| filleted(joined, own))
+        own.map_or(joined, |own| filleted(joined, own, fillet))
     }
 }
 
@@ -278,6 +283,12 @@ impl Layers for PosedLayers {
 /// 0.5, or a field alone would not be itself. At 0.1 the contracted biceps stands out like a ball; at 0.45 grooves are
 /// gone.
 const FILLET: f32 = 0.3;
+/// The same in metres, in mean reaches of the muscles: a value of a thick part is many times as long as its muscles are felt. With
+/// [`FILLET`] alone, 0.06 m in a trunk whose muscles are felt for 0.02, every fibre was a terrace of 15 mm with a steep edge. With
+/// 0.6 a vertex of mh_base's chest sank between the pectorals when the arm swings back.
+const FILLED: f32 = 1.0;
+/// Value per radius at the surface.
+const STEEPNESS: f32 = 15.0 / 16.0;
 /// How far above 0.5 the inside of a muscle rises: below what the part has at its axis, so that a vertex lost in there is
 /// led out of the part and not to the axis.
 const CORE: f32 = 0.1;
@@ -292,20 +303,20 @@ fn capped(value: f32) -> (f32, f32) {
     (0.5 + CORE * (1.0 - rest), rest)
 }
 
-/// The larger of two fields, rounded where they are nearly equal: with m their mean and `k = FILLET 4 m (1 - m)`, larger by
+/// The larger of two fields, rounded where they are nearly equal: with m their mean and `k = fillet 4 m (1 - m)`, larger by
 /// `(k - |a - b|)^2 / 4 k` within k. A field alone is itself.
 #[inline]
-fn filleted(a: Sample, b: Sample) -> Sample {
+fn filleted(a: Sample, b: Sample, fillet: f32) -> Sample {
     let (large, small) = if a.value >= b.value { (a, b) } else { (b, a) };
     let mean = 0.5 * (a.value + b.value);
-    let k = FILLET * 4.0 * mean * (1.0 - mean);
+    let k = fillet * 4.0 * mean * (1.0 - mean);
     let inside = k - (large.value - small.value);
     if inside <= 0.0 || k <= 0.0 {
         return large;
     }
     // Of u^2 / 4k with u = k - a + b: by u, and by k.
     let (by_u, by_k) = (inside / (2.0 * k), -inside * inside / (4.0 * k * k));
-    let k_slope = FILLET * 2.0 * (1.0 - 2.0 * mean);
+    let k_slope = fillet * 2.0 * (1.0 - 2.0 * mean);
     let through_k = (by_u + by_k) * k_slope;
     Sample {
         value: large.value + inside * inside / (4.0 * k),
@@ -325,17 +336,17 @@ mod tests {
     fn a_field_alone_is_itself_and_the_union_is_smooth() {
         for i in 0..=100 {
             let a = i as f32 / 100.0;
-            assert_eq!(filleted(sample(a, Vec3::X), Sample::OUTSIDE).value, a);
+            assert_eq!(filleted(sample(a, Vec3::X), Sample::OUTSIDE, FILLET).value, a);
             for j in 0..=100 {
                 let b = j as f32 / 100.0;
                 let (x, y) = (sample(a, Vec3::X), sample(b, Vec3::Y));
-                let joined = filleted(x, y);
-                assert_eq!(joined.value, filleted(y, x).value);
+                let joined = filleted(x, y, FILLET);
+                assert_eq!(joined.value, filleted(y, x, FILLET).value);
                 assert!(joined.value >= a.max(b) && joined.value <= 1.0 + 1e-6, "{a} {b} {}", joined.value);
                 assert!(joined.gradient.min_element() > -1e-3, "more of one is never less of both: {a} {b}");
                 let h = 1e-3;
-                let by_a = (filleted(sample(a + h, Vec3::X), y).value
-                    - filleted(sample(a - h, Vec3::X), y).value)
+                let by_a = (filleted(sample(a + h, Vec3::X), y, FILLET).value
+                    - filleted(sample(a - h, Vec3::X), y, FILLET).value)
                     / (2.0 * h);
                 let inner = (0.01..0.99).contains(&a) && (0.01..0.99).contains(&b);
                 assert!(
@@ -392,7 +403,8 @@ mod tests {
                 .chain([own])
                 .collect();
             all.sort_by(|a, b| b.value.total_cmp(&a.value));
-            let joined = all.into_iter().fold(Sample::OUTSIDE, filleted);
+            let fillet = layers.parts[0].fillet;
+            let joined = all.into_iter().fold(Sample::OUTSIDE, |a, b| filleted(a, b, fillet));
             assert_eq!(layers.join(0, point, own), joined, "at {point}");
             felt += usize::from(joined != own);
             count += 1;

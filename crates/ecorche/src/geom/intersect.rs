@@ -111,6 +111,28 @@ pub fn crossing_depth(a: [Vec3; 3], b: [Vec3; 3]) -> f32 {
     if least.is_finite() { least.max(0.0) } else { 0.0 }
 }
 
+/// The distance between two triangles and the direction from the first to the second; below zero if they meet. Of corners that
+/// face each other less than the distance, but no less than half of it. In single precision.
+pub fn gap(a: [Vec3; 3], b: [Vec3; 3]) -> (f32, Vec3) {
+    let edges = |t: [Vec3; 3]| [t[1] - t[0], t[2] - t[1], t[0] - t[2]];
+    let (edges_a, edges_b) = (edges(a), edges(b));
+    let normals = [edges_a[0].cross(edges_a[1]), edges_b[0].cross(edges_b[1])];
+    let between = edges_a.into_iter().flat_map(|e| edges_b.map(|f| e.cross(f)));
+    let sideways =
+        edges_a.map(|e| e.cross(normals[0])).into_iter().chain(edges_b.map(|e| e.cross(normals[1])));
+    let along = |axis: Vec3| {
+        let range = |t: [Vec3; 3]| {
+            let at = t.map(|p| axis.dot(p - a[0]));
+            [at[0].min(at[1]).min(at[2]), at[0].max(at[1]).max(at[2])]
+        };
+        let ([low_a, high_a], [low_b, high_b]) = (range(a), range(b));
+        if low_b - high_a > low_a - high_b { (low_b - high_a, axis) } else { (low_a - high_b, -axis) }
+    };
+    let axes = normals.into_iter().chain(between).chain(sideways).filter_map(|axis| axis.try_normalize());
+    axes.map(along)
+        .fold((f32::NEG_INFINITY, Vec3::ZERO), |most, next| if next.0 > most.0 { next } else { most })
+}
+
 #[inline]
 fn one_side(s: [f64; 3]) -> bool {
     (s[0] > 0.0 && s[1] > 0.0 && s[2] > 0.0) || (s[0] < 0.0 && s[1] < 0.0 && s[2] < 0.0)
@@ -346,6 +368,19 @@ fn ratio(x: f32, y: f32) -> f32 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn the_gap_is_the_distance_and_below_zero_where_triangles_meet() {
+        let a = [Vec3::ZERO, Vec3::X, Vec3::Y];
+        let above = a.map(|p| p + Vec3::new(0.1, 0.1, 0.25));
+        let (distance, away) = gap(a, above);
+        assert!((distance - 0.25).abs() < 1e-6 && away.distance(Vec3::Z) < 1e-6, "{distance} {away}");
+        let beside = a.map(|p| p - Vec3::X * 1.5);
+        let (distance, away) = gap(a, beside);
+        assert!((distance - 0.5).abs() < 1e-6 && away.distance(Vec3::NEG_X) < 1e-6, "{distance} {away}");
+        let through = [Vec3::new(0.2, 0.2, -1.0), Vec3::new(0.2, 0.2, 1.0), Vec3::new(0.3, 2.0, 0.0)];
+        assert!(gap(a, through).0 < 0.0);
+    }
 
     #[test]
     fn a_crossing_is_as_deep_as_the_way_back() {

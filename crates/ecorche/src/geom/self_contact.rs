@@ -1,7 +1,7 @@
 //! Where a surface passes through itself.
 
 use super::bvh::{Aabb, Bvh};
-use super::intersect::{QuickPlane, depth_sign, segment_meets_triangle, triangles_meet};
+use super::intersect::{QuickPlane, depth_sign, gap, segment_meets_triangle, triangles_meet};
 use super::patches::Patches;
 use glam::Vec3;
 use rayon::prelude::*;
@@ -56,23 +56,46 @@ impl SelfContact {
         self.sort(found)
     }
 
-    /// The pairs of [`SelfContact::find_between_patches`] without the folds.
-    pub fn pairs_between_patches(&mut self, positions: &[Vec3]) -> Vec<[u32; 2]> {
+    /// The pairs of [`SelfContact::find_between_patches`] without the folds, and those that do not meet, overlap in their boxes and are
+    /// closer than `distance`.
+    pub fn pairs_between_patches(&mut self, positions: &[Vec3], distance: f32) -> [Vec<[u32; 2]>; 2] {
         let Self { triangles, patches, .. } = self;
-        patches.pairs(positions, triangles, |a, b| cross(triangles, positions, a, b))
+        let near = patches.pairs(positions, triangles, |a, b| {
+            cross(triangles, positions, a, b) || are_close(triangles, positions, a, b, distance)
+        });
+        let (crossing, close) = near.into_iter().partition(|&[a, b]| cross(triangles, positions, a, b));
+        [crossing, close]
     }
 
     /// The pairs of [`SelfContact::find`] with at least one triangle of the list, which must be ascending and hold all
     /// that have moved since the last search between patches, or the last of these.
     pub fn pairs_among(&mut self, positions: &[Vec3], list: &[u32]) -> Vec<[u32; 2]> {
         self.patches.fit_among(positions, &self.triangles, list);
+        self.among(positions, list, 0.0, |a, b| cross(&self.triangles, positions, a, b))
+    }
+
+    /// As [`SelfContact::pairs_among`], the pairs that do not meet and are closer than `distance`.
+    pub fn close_pairs_among(&mut self, positions: &[Vec3], list: &[u32], distance: f32) -> Vec<[u32; 2]> {
+        self.patches.fit_among(positions, &self.triangles, list);
+        self.among(positions, list, distance, |a, b| are_close(&self.triangles, positions, a, b, distance))
+    }
+
+    /// The pairs for which `keep` holds of those with a triangle of the list whose boxes are closer than `distance`.
+    fn among(
+        &self,
+        positions: &[Vec3],
+        list: &[u32],
+        distance: f32,
+        keep: impl Fn(u32, u32) -> bool + Sync,
+    ) -> Vec<[u32; 2]> {
         let of_triangle = |&a: &u32| {
             let mut found = Vec::new();
-            let corners = self.triangles[a as usize].map(|v| positions[v as usize]);
-            self.patches.overlapping(positions, &self.triangles, &Aabb::around(&corners), |b| {
+            let Aabb { low, high } = Aabb::around(&self.triangles[a as usize].map(|v| positions[v as usize]));
+            let around = Aabb { low: low - distance, high: high + distance };
+            self.patches.overlapping(positions, &self.triangles, &around, |b| {
                 // A pair within the list is found from its smaller triangle.
                 let skip = b == a || (b < a && list.binary_search(&b).is_ok());
-                if !skip && cross(&self.triangles, positions, a.min(b), a.max(b)) {
+                if !skip && keep(a.min(b), a.max(b)) {
                     found.push([a.min(b), a.max(b)]);
                 }
             });
@@ -155,6 +178,30 @@ fn cross(triangles: &[[u32; 3]], positions: &[Vec3], a: u32, b: u32) -> bool {
         && triangles_meet(corners(ta), corners(tb))
 }
 
+/// Whether two triangles without a shared vertex do not meet and are closer than `distance`.
+fn are_close(triangles: &[[u32; 3]], positions: &[Vec3], a: u32, b: u32, distance: f32) -> bool {
+    let [ta, tb] = [a, b].map(|t| triangles[t as usize]);
+    if shared_vertices(ta, tb) != Shared::None || !proper(ta) || !proper(tb) {
+        return false;
+    }
+    let [a, b] = [ta, tb].map(|t| t.map(|v| positions[v as usize]));
+    // Most lie beside each other: apart along the line between their middles.
+    let between = (b[0] + b[1] + b[2]) - (a[0] + a[1] + a[2]);
+    let along = |t: [Vec3; 3]| t.map(|p| between.dot(p - a[0]));
+    let ([a0, a1, a2], [b0, b1, b2]) = (along(a), along(b));
+    let free = b0.min(b1).min(b2) - a0.max(a1).max(a2);
+    if free > 0.0 && free * free > distance * distance * between.length_squared() {
+        return false;
+    }
+    // Most others are far from one of the two planes.
+    let beyond = |plane: [Vec3; 3], other: [Vec3; 3]| {
+        let normal = (plane[1] - plane[0]).cross(plane[2] - plane[0]).normalize_or_zero();
+        let at = other.map(|p| normal.dot(p - plane[0]));
+        at.iter().all(|&h| h > distance) || at.iter().all(|&h| h < -distance)
+    };
+    !beyond(a, b) && !beyond(b, a) && (0.0..distance).contains(&gap(a, b).0)
+}
+
 /// Whether two triangles meet elsewhere than in what they share.
 fn meet(triangles: &[[u32; 3]], positions: &[Vec3], a: u32, b: u32) -> bool {
     let (ta, tb) = (triangles[a as usize], triangles[b as usize]);
@@ -228,6 +275,21 @@ mod tests {
     }
 
     #[test]
+    fn sheets_that_all_but_touch_are_close_and_do_not_cross() {
+        let (mut positions, mut triangles) = sheet(4);
+        let count = positions.len() as u32;
+        let lower: Vec<Vec3> = positions.iter().map(|p| *p + Vec3::new(0.03, 0.04, -1e-3)).collect();
+        positions.extend(lower);
+        triangles.extend(triangles.clone().into_iter().map(|[a, b, c]| [a + count, c + count, b + count]));
+        let mut contact = SelfContact::new(&positions, &triangles);
+        let all: Vec<u32> = (0..triangles.len() as u32).collect();
+        assert!(contact.close_pairs_among(&positions, &all, 0.5e-3).is_empty());
+        let close = contact.close_pairs_among(&positions, &all, 2e-3);
+        assert!(close.len() > 32 && close.iter().all(|p| p[0] < 32 && p[1] >= 32), "{}", close.len());
+        assert!(contact.pairs_among(&positions, &all).is_empty());
+    }
+
+    #[test]
     fn crumpled_sheets_give_what_a_search_through_all_pairs_gives() {
         let (flat, triangles) = sheet(14);
         for (amount, seed) in [(0.02, 1), (0.1, 2), (0.4, 3)] {
@@ -237,7 +299,7 @@ mod tests {
             let found = contact.find(&crumpled);
             assert_eq!(found.pairs, one_by_one(&crumpled, &triangles));
             let list: Vec<u32> = (0..triangles.len() as u32).step_by(3).collect();
-            contact.pairs_between_patches(&crumpled);
+            contact.pairs_between_patches(&crumpled, 0.0);
             let among = contact.pairs_among(&crumpled, &list);
             let expected = found.pairs.iter().filter(|p| p.iter().any(|t| t % 3 == 0)).copied();
             assert_eq!(among, expected.collect::<Vec<_>>());
@@ -262,7 +324,7 @@ mod tests {
             // Both halves look different ways, so no patch holds two triangles that meet.
             let mut contact = SelfContact::new(&flat, &triangles);
             assert_eq!(contact.find_between_patches(&positions), found);
-            assert_eq!(contact.pairs_between_patches(&positions), found.pairs);
+            assert_eq!(contact.pairs_between_patches(&positions, 0.0)[0], found.pairs);
         }
     }
 
@@ -294,7 +356,7 @@ mod tests {
                 .map(|(&p, j)| p.lerp(turn * p, (0.5 + 8.0 * p.z).clamp(0.0, 1.0)) + j)
                 .collect();
             let found = contact.find(&bent);
-            assert_eq!(contact.pairs_between_patches(&bent), found.pairs, "{degrees} degrees");
+            assert_eq!(contact.pairs_between_patches(&bent, 0.0)[0], found.pairs, "{degrees} degrees");
             assert!(
                 degrees < 100.0 || found.pairs.len() > 20,
                 "{} pairs at {degrees} degrees",

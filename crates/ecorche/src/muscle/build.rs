@@ -33,9 +33,8 @@ const STRAIGHTENS: f64 = 0.3;
 const VIA_STIFFNESS: f64 = 2000.0;
 
 /// How far a fat pad can be drawn off its place, of its shortest half axis. With 0.1 pads move by 2 mm in a jump, which nobody
-/// sees; with 0.5 the pad of a breast, when pads were smaller, climbed in a run until it made a lump above it. Without a limit five
-/// of the athlete's lag by 10 cm there and are put back.
-const PAD_REACH: f64 = 0.25;
+/// sees. Without a limit five of the athlete's lag by 10 cm there and are put back.
+const PAD_REACH: f64 = 0.5;
 
 /// Why a musculature cannot be made.
 #[derive(Debug, thiserror::Error)]

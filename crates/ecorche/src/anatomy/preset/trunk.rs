@@ -78,7 +78,7 @@ pub fn shoulder_drafts(trunk: &Trunk, arm: &Arm, sign: f32, probe: &Probe) -> Ve
             2,
             0.17 * b,
         )
-        .flat(0.75),
+        .flat(0.9),
         Draft::sheet(
             "pectoralis major pars sternocostalis",
             vec![front(0.1, 0.94, 0.1), front(0.12, 0.8, 0.1), front(0.22, 0.66, 0.1)],
@@ -87,16 +87,17 @@ pub fn shoulder_drafts(trunk: &Trunk, arm: &Arm, sign: f32, probe: &Probe) -> Ve
             5,
             0.17 * b,
         )
-        .flat(0.75),
+        .flat(0.9),
+        // Deep enough for its breadth: right under the skin it is a bundle of strings.
         Draft::sheet(
             "latissimus dorsi",
-            vec![back(0.06, 0.55, 0.09), back(0.06, 0.36, 0.09), back(0.32, 0.22, 0.1)],
-            vec![back(0.68, 0.58, 0.12), back(0.84, 0.76, 0.12)],
+            vec![back(0.06, 0.55, 0.14), back(0.06, 0.36, 0.14), back(0.32, 0.22, 0.14)],
+            vec![back(0.66, 0.58, 0.25), back(0.8, 0.76, 0.25)],
             vec![upper(0.14, -40.0, 0.35), upper(0.22, -40.0, 0.35)],
             5,
-            0.12 * b,
+            0.2 * b,
         )
-        .flat(0.88),
+        .flat(0.8),
         Draft::spindle(
             "teres major",
             on(girdle, back(0.56, 0.68, 0.13)),
@@ -127,7 +128,8 @@ pub fn shoulder_drafts(trunk: &Trunk, arm: &Arm, sign: f32, probe: &Probe) -> Ve
             vec![on(girdle, back(0.52, 0.8, 0.18)), on(girdle, back(0.52, 0.68, 0.16))],
             3,
             0.08 * b,
-        ),
+        )
+        .flat(0.88),
         Draft::sheet(
             "trapezius pars transversa",
             vec![back(0.04, 1.1, 0.08), back(0.04, 0.94, 0.08)],
@@ -136,7 +138,7 @@ pub fn shoulder_drafts(trunk: &Trunk, arm: &Arm, sign: f32, probe: &Probe) -> Ve
             3,
             0.13 * b,
         )
-        .flat(0.8),
+        .flat(0.9),
         Draft::sheet(
             "trapezius pars ascendens",
             vec![back(0.04, 0.84, 0.08), back(0.04, 0.56, 0.08)],
@@ -145,7 +147,7 @@ pub fn shoulder_drafts(trunk: &Trunk, arm: &Arm, sign: f32, probe: &Probe) -> Ve
             3,
             0.12 * b,
         )
-        .flat(0.85),
+        .flat(0.93),
     ]
 }
 
@@ -187,7 +189,7 @@ pub fn trunk_drafts(trunk: &Trunk, sign: f32, probe: &Probe) -> Vec<Draft> {
             4,
             0.13 * b,
         )
-        .flat(0.88),
+        .flat(0.93),
     ]
 }
 

@@ -46,9 +46,6 @@ impl PosedPart {
     }
 }
 
-/// In inner radii: most that skin is let out by what swells under it. A biceps of 20 mm on an arm of 45 needs 0.4.
-const MOST_SWELL: f32 = 0.4;
-
 pub(super) struct Posed<'a> {
     pub model: &'a Model,
     layers: Option<&'a dyn Layers>,
@@ -159,13 +156,12 @@ impl<'a> Posed<'a> {
     pub fn swell(&self, v: usize, raise: f32) -> f32 {
         let part = self.model.part[v] as usize;
         let swell = (raise - self.model.raised[v]).abs() * SLOPE * self.parts[part].radius;
-        swell.min(MOST_SWELL * self.model.bones[part].inner_radius)
+        swell.min(self.model.most_swell[v])
     }
 
     /// Most that free skin of vertex `v` may leave its skinned position, metres.
     pub fn longest_leash(&self, v: usize) -> f32 {
-        let bone = &self.model.bones[self.model.part[v] as usize];
-        self.model.leash[v] + if self.layers.is_some() { MOST_SWELL * bone.inner_radius } else { 0.0 }
+        self.model.leash[v] + if self.layers.is_some() { self.model.most_swell[v] } else { 0.0 }
     }
 
     /// Closest point on the part's bone. Between several segments a mean that leans strongly to the closest, so
