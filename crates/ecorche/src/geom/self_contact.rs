@@ -61,8 +61,12 @@ impl SelfContact {
     pub fn pairs_between_patches(&mut self, positions: &[Vec3], distance: f32) -> [Vec<[u32; 2]>; 2] {
         let Self { triangles, patches, .. } = self;
         let near = patches.pairs(positions, triangles, |a, b| {
-            cross(triangles, positions, a, b) || are_close(triangles, positions, a, b, distance)
+            cross(triangles, positions, a, b)
+                || (distance > 0.0 && are_close(triangles, positions, a, b, distance))
         });
+        if distance <= 0.0 {
+            return [near, Vec::new()];
+        }
         let (crossing, close) = near.into_iter().partition(|&[a, b]| cross(triangles, positions, a, b));
         [crossing, close]
     }
@@ -70,13 +74,18 @@ impl SelfContact {
     /// The pairs of [`SelfContact::find`] with at least one triangle of the list, which must be ascending and hold all
     /// that have moved since the last search between patches, or the last of these.
     pub fn pairs_among(&mut self, positions: &[Vec3], list: &[u32]) -> Vec<[u32; 2]> {
-        self.patches.fit_among(positions, &self.triangles, list);
+        self.follow(positions, list);
         self.among(positions, list, 0.0, |a, b| cross(&self.triangles, positions, a, b))
+    }
+
+    /// Tells of triangles that have moved since the last search and need not be in the list of the next one.
+    pub fn follow(&mut self, positions: &[Vec3], list: &[u32]) {
+        self.patches.fit_among(positions, &self.triangles, list);
     }
 
     /// As [`SelfContact::pairs_among`], the pairs that do not meet and are closer than `distance`.
     pub fn close_pairs_among(&mut self, positions: &[Vec3], list: &[u32], distance: f32) -> Vec<[u32; 2]> {
-        self.patches.fit_among(positions, &self.triangles, list);
+        self.follow(positions, list);
         self.among(positions, list, distance, |a, b| are_close(&self.triangles, positions, a, b, distance))
     }
 

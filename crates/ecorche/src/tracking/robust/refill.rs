@@ -19,8 +19,11 @@ const PASSES: usize = 2;
 const CREASED: f32 = 0.4;
 /// In girths: most that skin swells. At 0.1 Geno, as above; at 0.2 skin of Rocketbox strays and the dying cow's moves farther.
 const MOST: f32 = 0.15;
-/// Steps in which lost volume spreads, each time half of it to the ring around, and rings that it may reach.
-const SPREADS: usize = 16;
+/// In girths: less is not worth looking for what it would cross.
+const LEAST: f32 = 0.01;
+/// Steps in which lost volume spreads, share of it that goes to the ring around in each, and rings that it may reach.
+const SPREADS: usize = 10;
+const PASSED: f32 = 0.8;
 const RINGS: usize = 8;
 /// Share of what is passed on that even a crease takes, or it could not get out of it.
 const THROUGH: f32 = 0.05;
@@ -39,11 +42,14 @@ pub(super) struct Refill {
     volume: Vec<f32>,
     /// How much of a crease it is, 0 to 1.
     crease: Vec<f32>,
+    /// Share of what is passed to it that it takes.
+    open: Vec<f32>,
     /// Where it has swollen to, from where parting left it, and its way in this pass.
     swollen: Vec<Vec3>,
     ways: Vec<Vec3>,
     is_listed: Vec<bool>,
-    /// Of the listed: volume passed on, then ways, then where a pass began.
+    /// Of the listed: what its ring takes, volume passed on, ways, and where a pass began.
+    open_around: Vec<f32>,
     passed: Vec<f32>,
     smoothed: Vec<Vec3>,
     start: Vec<Vec3>,
@@ -75,9 +81,10 @@ impl Untangler {
 
     /// Lists the skin that may swell and finds the crease.
     fn begin(&self, model: &Model, before: &[Vec3], scratch: &Scratch, refill: &mut Refill) {
-        let Refill { volume, crease, is_listed, list, ways, swollen, .. } = refill;
+        let Refill { volume, crease, open, is_listed, list, open_around, ways, swollen, .. } = refill;
         volume.resize(before.len(), 0.0);
         crease.resize(before.len(), 0.0);
+        open.resize(before.len(), 0.0);
         swollen.resize(before.len(), Vec3::ZERO);
         is_listed.resize(before.len(), false);
         ways.resize(before.len(), Vec3::ZERO);
@@ -101,6 +108,11 @@ impl Untangler {
             first = last;
         }
         list.sort_unstable();
+        list.iter().for_each(|&v| open[v as usize] = THROUGH + 1.0 - crease[v as usize]);
+        open_around.clear();
+        let around =
+            |&v: &u32| model.mean.of(v as usize).map(|(k, weight)| weight * open[k as usize]).sum::<f32>();
+        open_around.extend(list.iter().map(around));
     }
 
     /// The volume that each vertex has swept inward.
@@ -135,6 +147,9 @@ impl Untangler {
             let goes_in = volume[v as usize] < 0.0 && way.length() > swollen.length();
             let to = if goes_in { Vec3::ZERO } else { swollen + *way };
             *way = to.clamp_length_max(MOST * model.girth[v as usize]) - swollen;
+            if way.length() < LEAST * model.girth[v as usize] {
+                *way = Vec3::ZERO;
+            }
         }
     }
 
@@ -157,7 +172,7 @@ impl Untangler {
         for (&v, &start) in list.iter().zip(start.iter()) {
             scratch.positions[v as usize] = reached(v, start, ways[v as usize]);
         }
-        self.list_triangles(list.iter().copied(), scratch);
+        self.list_triangles(list.iter().copied().filter(|&v| ways[v as usize] != Vec3::ZERO), scratch);
         loop {
             slowed.clear();
             let pairs = contact.pairs_among(&scratch.positions, &scratch.triangles);
@@ -195,28 +210,27 @@ impl Untangler {
             scratch.positions[v as usize] = start + ways[v as usize];
             swollen[v as usize] += ways[v as usize];
         }
+        self.list_triangles(list.iter().copied(), scratch);
+        contact.follow(&scratch.positions, &scratch.triangles);
     }
 }
 
 impl Refill {
     /// Passes lost volume on along the skin, out of the crease.
     fn spread(&mut self, model: &Model) {
-        let Refill { volume, crease, is_listed, list, passed, .. } = self;
+        let Refill { volume, open, list, open_around, passed, .. } = self;
         for _ in 0..SPREADS {
             passed.clear();
-            passed.extend(list.iter().map(|&v| 0.5 * volume[v as usize]));
-            for (&v, &amount) in list.iter().zip(passed.iter()) {
-                let takes = |(k, weight): (u32, f32)| match is_listed[k as usize] {
-                    true => weight * (THROUGH + 1.0 - crease[k as usize]),
-                    false => 0.0,
-                };
-                let total: f32 = model.mean.of(v as usize).map(takes).sum();
-                if amount == 0.0 || total <= 0.0 {
-                    continue;
-                }
-                volume[v as usize] -= amount;
-                for (k, weight) in model.mean.of(v as usize) {
-                    volume[k as usize] += amount * takes((k, weight)) / total;
+            passed.extend(
+                list.iter().zip(open_around.iter()).map(|(&v, &around)| {
+                    if around > 0.0 { PASSED * volume[v as usize] / around } else { 0.0 }
+                }),
+            );
+            for ((&v, &around), &amount) in list.iter().zip(open_around.iter()).zip(passed.iter()) {
+                if amount != 0.0 {
+                    volume[v as usize] -= amount * around;
+                    let ring = model.mean.of(v as usize);
+                    ring.for_each(|(k, weight)| volume[k as usize] += amount * weight * open[k as usize]);
                 }
             }
         }
@@ -227,6 +241,7 @@ impl Refill {
         for &v in &self.list {
             self.volume[v as usize] = 0.0;
             self.crease[v as usize] = 0.0;
+            self.open[v as usize] = 0.0;
             self.swollen[v as usize] = Vec3::ZERO;
             self.ways[v as usize] = Vec3::ZERO;
             self.is_listed[v as usize] = false;

@@ -285,7 +285,8 @@ impl Untangler {
         let (mut tangles, mut moved) = (Tangles::default(), Vec::new());
         let (mut last, mut spare): (Vec<[u32; 2]>, u32) = (Vec::new(), SPARE_ROUNDS);
         let area_before = area(&scratch.positions, contact.triangles());
-        let [crossing, mut close] = contact.pairs_between_patches(&scratch.positions, APART * model.size);
+        let apart = if start.pressed.iter().any(|&p| p > 0.0) { APART * model.size } else { 0.0 };
+        let [crossing, mut close] = contact.pairs_between_patches(&scratch.positions, apart);
         let mut crossing = Some(crossing);
         for round in 0..=model.settings.untangling {
             let mut pairs = match crossing.take() {
@@ -304,6 +305,7 @@ impl Untangler {
             tangles.push(pairs.clone(), &moved, &scratch.positions, lost > MOST_LOST_IN_PART);
             if pairs.is_empty() {
                 if spare == 0 || last.is_empty() {
+                    last.clear();
                     break;
                 }
                 // What has just parted still touches.
@@ -320,35 +322,54 @@ impl Untangler {
             return report;
         }
         let before: Vec<Vec3> = x.iter().map(|&p| p.into()).collect();
-        self.list_triangles(tangles.moved().into_iter(), scratch);
-        for _ in 0..JOININGS {
-            scratch.positions.clone_from(&before);
-            let expected = tangles.best(contact.triangles(), &self.vertex_ring, &mut scratch.positions);
-            last = contact.pairs_among(&scratch.positions, &scratch.triangles);
-            last.retain(|pair| self.at_rest.binary_search(pair).is_err());
-            let met: Vec<[u32; 2]> =
-                last.iter().filter(|pair| expected.binary_search(pair).is_err()).copied().collect();
-            if met.is_empty() {
-                break;
-            }
-            tangles.join(&met);
+        // Otherwise the last state is the best of every tangle.
+        if !last.is_empty() {
+            last = self.best_states(contact, tangles, &before, scratch);
         }
         report.pairs_after = last.len();
         if report.pairs_before > 0 {
             self.refill(model, contact, &before, &last, scratch);
         }
-        let moved = (0..before.len()).filter(|&v| scratch.positions[v] != before[v]).map(|v| v as u32);
-        let moved: Vec<u32> = moved.collect();
+        let crossed = scratch.parted.iter().filter(|parted| parted.1 >= 1.0).map(|parted| parted.0);
         let corners = close.iter().flatten().flat_map(|&t| contact.triangles()[t as usize]);
-        self.list_triangles(moved.into_iter().chain(corners), scratch);
-        self.nudge(model, contact, scratch);
+        let list: Vec<u32> = crossed.chain(corners).collect();
+        self.list_triangles(list.into_iter(), scratch);
+        self.nudge(model, contact, &last, scratch);
         x.iter_mut().zip(&scratch.positions).for_each(|(x, &p)| *x = p.into());
         report
     }
 
-    /// Moves listed triangles that all but touch others away from them.
-    fn nudge(&self, model: &Model, contact: &mut SelfContact, scratch: &mut Scratch) {
+    /// Puts every tangle into its best state; returns the pairs that still cross, ascending. `before`: the first state.
+    fn best_states(
+        &self,
+        contact: &mut SelfContact,
+        mut tangles: Tangles,
+        before: &[Vec3],
+        scratch: &mut Scratch,
+    ) -> Vec<[u32; 2]> {
+        let mut left = Vec::new();
+        self.list_triangles(tangles.moved().into_iter(), scratch);
+        for _ in 0..JOININGS {
+            scratch.positions.clear();
+            scratch.positions.extend_from_slice(before);
+            let expected = tangles.best(contact.triangles(), &self.vertex_ring, &mut scratch.positions);
+            left = contact.pairs_among(&scratch.positions, &scratch.triangles);
+            left.retain(|pair| self.at_rest.binary_search(pair).is_err());
+            let is_met = |pair: &&[u32; 2]| expected.binary_search(pair).is_err();
+            let met: Vec<[u32; 2]> = left.iter().filter(is_met).copied().collect();
+            if met.is_empty() {
+                break;
+            }
+            tangles.join(&met);
+        }
+        left
+    }
+
+    /// Moves listed triangles that all but touch others away from them, unless they would cross others then; `left` are pairs
+    /// that cross anyway, ascending.
+    fn nudge(&self, model: &Model, contact: &mut SelfContact, left: &[[u32; 2]], scratch: &mut Scratch) {
         let apart = APART * model.size;
+        let mut back: std::collections::BTreeMap<u32, Vec3> = std::collections::BTreeMap::new();
         for _ in 0..NUDGES {
             let mut close = contact.close_pairs_among(&scratch.positions, &scratch.triangles, apart);
             close.retain(|pair| self.close_at_rest.binary_search(pair).is_err());
@@ -367,10 +388,26 @@ impl Untangler {
             }
             pushes.sort_by_key(|push| push.0);
             for group in pushes.chunk_by(|a, b| a.0 == b.0) {
-                let sum: Vec3 = group.iter().map(|push| push.1).sum();
-                scratch.positions[group[0].0 as usize] += sum / group.len() as f32;
+                let (v, sum) = (group[0].0, group.iter().map(|push| push.1).sum::<Vec3>());
+                back.entry(v).or_insert(scratch.positions[v as usize]);
+                scratch.positions[v as usize] += sum / group.len() as f32;
             }
             self.list_triangles(pushes.iter().map(|push| push.0), scratch);
+        }
+        while !back.is_empty() {
+            self.list_triangles(back.keys().copied(), scratch);
+            let mut pairs = contact.pairs_among(&scratch.positions, &scratch.triangles);
+            pairs.retain(|pair| {
+                self.at_rest.binary_search(pair).is_err() && left.binary_search(pair).is_err()
+            });
+            let corners = pairs.iter().flatten().flat_map(|&t| contact.triangles()[t as usize]);
+            let bad: Vec<(u32, Vec3)> = corners.filter_map(|v| back.remove_entry(&v)).collect();
+            if bad.is_empty() {
+                break;
+            }
+            for (v, p) in bad {
+                scratch.positions[v as usize] = p;
+            }
         }
     }
 
