@@ -19,8 +19,9 @@ const PASSES: usize = 2;
 const CREASED: f32 = 0.4;
 /// In girths: most that skin swells. At 0.1 Geno, as above; at 0.2 skin of Rocketbox strays and the dying cow's moves farther.
 const MOST: f32 = 0.15;
-/// In girths: less is not worth looking for what it would cross.
-const LEAST: f32 = 0.01;
+/// In girths: less is not worth looking for what it would cross. At 0.01 the dying cow loses half a point more, and more than with linear
+/// skinning.
+const LEAST: f32 = 0.002;
 /// Steps in which lost volume spreads, share of it that goes to the ring around in each, and rings that it may reach.
 const SPREADS: usize = 10;
 const PASSED: f32 = 0.8;
