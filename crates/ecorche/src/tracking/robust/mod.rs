@@ -12,7 +12,7 @@
 //! | ray | buried skin goes to the first crossing, seen from its own bone | `ray.rs` |
 //! | wake | which vertices take part at all; the rest keep what skinning gave them | `tracker.rs` |
 //! | track | steps to the zero of the level function, relaxed along it | `level.rs`, `relax.rs` |
-//! | untangle | the last triangles that cross are smoothed until none do | `untangle.rs`, `tangles.rs` |
+//! | untangle | the last triangles that cross are smoothed until none do, and the skin around them takes up what they lose | `untangle.rs`, `tangles.rs`, `refill.rs` |
 //! | follow | pieces without a field go along with the skin they sit on | `follow.rs` |
 //!
 //! Limits: a part swallowed whole by a thicker one (a finger inside an upper arm) has no place of its own to go to;
