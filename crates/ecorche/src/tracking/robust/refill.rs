@@ -126,6 +126,7 @@ impl Untangler {
         }
     }
 
+    /// Where each vertex goes to take up its share.
     fn find_ways(&self, model: &Model, contact: &SelfContact, x: &[Vec3], refill: &mut Refill) {
         let Refill { volume, crease, list, ways, smoothed, swollen, .. } = refill;
         for &v in list.iter() {
@@ -148,7 +149,7 @@ impl Untangler {
             let goes_in = volume[v as usize] < 0.0 && way.length() > swollen.length();
             let to = if goes_in { Vec3::ZERO } else { swollen + *way };
             *way = to.clamp_length_max(MOST * model.girth[v as usize]) - swollen;
-            if way.length() < LEAST * model.girth[v as usize] {
+            if !way.is_finite() || way.length() < LEAST * model.girth[v as usize] {
                 *way = Vec3::ZERO;
             }
         }
