@@ -25,6 +25,8 @@ export const serving = {
       await tab.page.fill("dialog .path", "arm.toml");
       await tab.page.keyboard.press("Enter");
       await tab.page.waitForFunction(() => globalThis.ecorche.model.document.path !== null);
+      // A key pressed before the dialog is gone is the dialog's.
+      await tab.page.waitForFunction(() => document.querySelector("dialog[open]") === null);
       await tab.page.keyboard.press("b");
       for (const method of ["implicit", "muscles"]) {
         await tab.page.fill("#bake-path", `${method}.pc2`);
