@@ -1,6 +1,7 @@
 //! A clip, frame by frame, into a cache.
 
 use crate::deform::{Body, Playback, Workspace};
+use crate::frame::Frame;
 use crate::output::{self, Shot, WriteError};
 use crate::sampling::Plan;
 use std::ops::ControlFlow;
@@ -47,9 +48,9 @@ pub fn bake(
     };
     let mut writer = output::create(path, &shot)?;
     let (mut playback, mut workspace) = (Playback::new(body, plan), Workspace::default());
-    let mut baked = Baked::default();
+    let (mut baked, mut frame) = (Baked::default(), Frame::default());
     for frame_number in plan.frames.clone() {
-        let frame = playback.frame(frame_number, &mut workspace);
+        playback.frame_into(frame_number, &mut workspace, &mut frame);
         writer.write_frame(&frame)?;
         baked.fell_back += frame.report.fell_back;
         baked.frames += 1;

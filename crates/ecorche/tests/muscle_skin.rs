@@ -103,6 +103,24 @@ fn skin_rises_over_the_contracted_biceps_and_sinks_over_the_stretched_triceps() 
 }
 
 #[test]
+fn a_clip_starts_with_its_muscles_at_rest() {
+    let (character, body) = arm();
+    let (mut state, mut workspace) = (State::default(), Workspace::default());
+    let mut pose = Pose::rest(character);
+    let clip = character.clip("curl").unwrap();
+    let mut frame = |number: u32, at: f32| {
+        clip.sample(at, &mut pose);
+        body.deform_next(&pose, number as f32 / 24.0, &mut state, &mut workspace)
+    };
+    let bent = 16.0 / 24.0;
+    let first = frame(0, bent);
+    assert_eq!(first.meshes, frame(1, bent).meshes, "the skeleton stands still");
+    // A motion too small to stir anything, but no standing still: what had only been stopped would now go on.
+    let moved = farthest(&first, &frame(2, bent + 1e-4));
+    assert!(moved < 1e-3, "the skin moves by {} mm", 1e3 * moved);
+}
+
+#[test]
 fn the_swing_after_the_shake_dies_away_in_muscle_and_skin() {
     let (character, body) = arm();
     let clip = character.clip("shake").unwrap();

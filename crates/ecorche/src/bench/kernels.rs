@@ -5,6 +5,7 @@
 use crate::character::{Character, Pose};
 use crate::deform::{self, Body, Method};
 use crate::field::{CompactHrbf, Composition, Field, Grid, GridSettings, Sample, SurfaceSample, hrbf};
+use crate::frame::Frame;
 use crate::muscle::definition::{Attachment, BodyDef, MuscleDef, Side};
 use crate::muscle::{self, Musculature};
 use crate::samples::cylinder::{self, CylinderSettings};
@@ -158,7 +159,11 @@ fn track() -> Work {
     let vertices = tube.meshes[0].positions.len();
     let body = Body::bind(tube, Method::Implicit, None);
     let mut workspace = deform::Workspace::default();
-    let work = move || body.deform(&pose, 0.0, &mut workspace).meshes[0].positions[0].x;
+    let mut frame = Frame::default();
+    let work = move || {
+        body.deform_into(&pose, 0.0, None, &mut workspace, &mut frame);
+        frame.meshes[0].positions[0].x
+    };
     (format!("{vertices} vertices, one frame"), Box::new(work))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::character::{Clip, Pose};
 use crate::deform::{Body, State, Workspace};
-use crate::frame::TrackingReport;
+use crate::frame::{Frame, TrackingReport};
 use std::time::Instant;
 
 /// How long is measured.
@@ -65,27 +65,23 @@ pub(super) fn play(body: &Body, clip: &Clip, coherent: bool, length: &Length) ->
     let (fps, frames) = window(clip, length);
     let count = frames.len();
     let mut pose = Pose::rest(body.character());
-    let mut workspace = Workspace::default();
+    let (mut workspace, mut frame) = (Workspace::default(), Frame::default());
     let mut best = vec![f64::MAX; count];
     let mut stages: Vec<Vec<(&'static str, f64)>> = vec![Vec::new(); count];
     let mut reports: Vec<TrackingReport> = Vec::new();
     for pass in 0..length.passes.max(1) {
         let mut state = State::of_clip(&clip.name);
-        let mut frame_at = |number: usize, workspace: &mut Workspace| {
+        let mut frame_at = |number: usize, workspace: &mut Workspace, frame: &mut Frame| {
             let time = clip.frame_time(number, fps);
             clip.sample(time, &mut pose);
             let start = Instant::now();
-            let frame = if coherent {
-                body.deform_next(&pose, time, &mut state, workspace)
-            } else {
-                body.deform(&pose, time, workspace)
-            };
-            (start.elapsed().as_secs_f64() * 1e3, frame)
+            body.deform_into(&pose, time, coherent.then_some(&mut state), workspace, frame);
+            start.elapsed().as_secs_f64() * 1e3
         };
         // The frame before makes buffers as large as they will be, and leaves a state to go on from.
-        frame_at(frames.start.saturating_sub(1), &mut workspace);
+        frame_at(frames.start.saturating_sub(1), &mut workspace, &mut frame);
         for (i, number) in frames.clone().enumerate() {
-            let (milliseconds, frame) = frame_at(number, &mut workspace);
+            let milliseconds = frame_at(number, &mut workspace, &mut frame);
             if milliseconds < best[i] {
                 best[i] = milliseconds;
                 stages[i] = workspace.stages().to_vec();

@@ -28,11 +28,17 @@ impl Pose {
 
     /// World-from-joint of every joint.
     pub fn world(&self, skeleton: &Skeleton) -> Vec<Affine3A> {
-        let mut world: Vec<Affine3A> = Vec::with_capacity(self.local.len());
+        let mut world = Vec::with_capacity(self.local.len());
+        self.world_into(skeleton, &mut world);
+        world
+    }
+
+    /// As [`Pose::world`], into a vector that is used again; what was in it is replaced.
+    pub fn world_into(&self, skeleton: &Skeleton, world: &mut Vec<Affine3A>) {
+        world.clear();
         for (joint, local) in skeleton.joints.iter().zip(&self.local) {
             let local = local.to_affine();
             world.push(joint.parent.map_or(local, |parent| world[parent] * local));
         }
-        world
     }
 }

@@ -283,9 +283,9 @@ impl Layers for PosedLayers {
 /// 0.5, or a field alone would not be itself. At 0.1 the contracted biceps stands out like a ball; at 0.45 grooves are
 /// gone.
 const FILLET: f32 = 0.3;
-/// The same in metres, in mean reaches of the muscles: a value of a thick part is many times as long as its muscles are felt. With
-/// [`FILLET`] alone, 0.06 m in a trunk whose muscles are felt for 0.02, every fibre was a terrace of 15 mm with a steep edge. With
-/// 0.6 a vertex of mh_base's chest sank between the pectorals when the arm swings back.
+/// The same in metres, in mean reaches of the muscles: a value of a thick part is many times as long as its muscles are felt. Edges
+/// of mh_base bent by 15 degrees more than without muscles, in the mean of its jump's frames: 365 with 0.3, 338 with 0.6, 339 with
+/// this, 366 with 2 and 374 with [`FILLET`] alone, 0.06 m in a trunk whose muscles are felt for 0.02.
 const FILLED: f32 = 1.0;
 /// Value per radius at the surface.
 const STEEPNESS: f32 = 15.0 / 16.0;

@@ -33,7 +33,7 @@ use crate::muscle::{self, BuildError, Musculature};
 use crate::parts::Parts;
 use crate::skinning::{self, CentresOfRotation, Skinner, Surface};
 use crate::tracking::robust;
-use glam::{Vec3, Vec3A};
+use glam::{Affine3A, Vec3, Vec3A};
 use implicit::Implicit;
 use std::path::Path;
 use std::sync::Arc;
@@ -73,7 +73,9 @@ impl State {
 /// Scratch memory of [`Body::deform`], reused from frame to frame.
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
+    world_from_joint: Vec<Affine3A>,
     morphed: Vec<Vec3>,
+    corner_normals: Vec<[Vec3; 3]>,
     skinning: skinning::Workspace,
     implicit: implicit::Workspace,
 }
@@ -178,7 +180,9 @@ impl Body {
     /// The character in `pose`, which must be one of its own (see [`Pose::rest`]). Depends on nothing else:
     /// muscles are where the pose alone has them.
     pub fn deform(&self, pose: &Pose, time: f32, workspace: &mut Workspace) -> Frame {
-        self.run(pose, time, None, workspace)
+        let mut frame = Frame::default();
+        self.deform_into(pose, time, None, workspace, &mut frame);
+        frame
     }
 
     /// The next frame of an animation whose frames before left `state`: muscles swing on from there, and with
@@ -187,7 +191,9 @@ impl Body {
     /// A frame at the time and pose of the last holds the muscles; one before it, or more than half a second after
     /// it, is a first one: they start settled in its pose.
     pub fn deform_next(&self, pose: &Pose, time: f32, state: &mut State, workspace: &mut Workspace) -> Frame {
-        self.run(pose, time, Some(state), workspace)
+        let mut frame = Frame::default();
+        self.deform_into(pose, time, Some(state), workspace, &mut frame);
+        frame
     }
 
     /// Moves the muscles on to a frame whose skin is not wanted.
@@ -199,46 +205,52 @@ impl Body {
         workspace: &mut Workspace,
     ) -> MuscleReport {
         let Some(implicit) = &self.implicit else { return MuscleReport::default() };
-        let world_from_joint = pose.world(&self.character.skeleton);
-        implicit.pose(&world_from_joint, &mut workspace.implicit);
+        pose.world_into(&self.character.skeleton, &mut workspace.world_from_joint);
+        implicit.pose(&workspace.world_from_joint, &mut workspace.implicit);
         implicit.move_muscles(time, Some(state), &self.settings.muscles, &mut workspace.implicit);
         implicit.report_muscles(&workspace.implicit).unwrap_or_default()
     }
 
-    fn run(&self, pose: &Pose, time: f32, mut state: Option<&mut State>, workspace: &mut Workspace) -> Frame {
-        let world_from_joint = pose.world(&self.character.skeleton);
-        let mut report = FrameReport::default();
-        workspace.implicit.begin(self.implicit.as_deref());
+    /// As [`Body::deform`], or [`Body::deform_next`] with a state, into a frame whose memory is used again: after a few frames
+    /// of the same body a skin without muscles is deformed without asking for any.
+    pub fn deform_into(
+        &self,
+        pose: &Pose,
+        time: f32,
+        mut state: Option<&mut State>,
+        workspace: &mut Workspace,
+        frame: &mut Frame,
+    ) {
+        let Workspace { world_from_joint, morphed, corner_normals, skinning, implicit: w } = workspace;
+        let Frame { meshes, report, .. } = frame;
+        frame.time = time;
+        *report = FrameReport::default();
+        pose.world_into(&self.character.skeleton, world_from_joint);
+        w.begin(self.implicit.as_deref());
         if let Some(implicit) = &self.implicit {
-            implicit.gather(&self.character, pose, &mut workspace.morphed, &mut workspace.implicit);
-            let w = &mut workspace.implicit;
-            implicit.pose(&world_from_joint, w);
+            implicit.gather(&self.character, pose, morphed, w);
+            implicit.pose(world_from_joint, w);
             implicit.move_muscles(time, state.as_deref_mut(), &self.settings.muscles, w);
             let tracking = state.filter(|_| self.settings.coherent).map(|s| &mut s.tracking);
-            implicit.track(&self.character, &world_from_joint, tracking, w);
+            implicit.track(&self.character, world_from_joint, tracking, w);
             report.muscles = implicit.report_muscles(w);
-            report.fell_back += implicit.report(&mut workspace.implicit, &mut report.tracking);
+            report.fell_back += implicit.report(w, &mut report.tracking);
         }
-        let mut meshes = Vec::with_capacity(self.skinners.len());
-        for (m, (mesh, skinner)) in self.character.meshes.iter().zip(&self.skinners).enumerate() {
-            let mut positions = vec![Vec3::ZERO; mesh.positions.len()];
+        meshes.resize_with(self.skinners.len(), FrameMesh::default);
+        let bound = self.character.meshes.iter().zip(&self.skinners);
+        for (m, ((mesh, skinner), FrameMesh { positions, normals })) in bound.zip(meshes).enumerate() {
+            positions.clear();
+            positions.resize(mesh.positions.len(), Vec3::ZERO);
             let tracked = self.implicit.as_ref().is_some_and(|implicit| {
-                implicit.surface.scatter(&self.character, m, workspace.implicit.positions(), &mut positions)
+                implicit.surface.scatter(&self.character, m, w.positions(), positions)
             });
             if !tracked {
-                mesh.morphed(morph_weights(pose, m), &mut workspace.morphed);
-                let skinned = skinner.skin(
-                    &world_from_joint,
-                    &workspace.morphed,
-                    &mut positions,
-                    &mut workspace.skinning,
-                );
+                mesh.morphed(morph_weights(pose, m), morphed);
+                let skinned = skinner.skin(world_from_joint, morphed, positions, skinning);
                 report.fell_back += skinned.vertices_of_joints_at_rest + skinned.vertices_at_rest;
             }
-            let normals = mesh.shading.normals(&positions);
-            meshes.push(FrameMesh { positions, normals });
+            mesh.shading.normals_into(positions, corner_normals, normals);
         }
-        Frame { time, meshes, report }
     }
 
     /// The character as its file shows it when nothing is animated.

@@ -27,8 +27,16 @@ impl<'a> Playback<'a> {
 
     /// The frame of that number, counted from 0 at the clip's start.
     pub fn frame(&mut self, number: usize, workspace: &mut Workspace) -> Frame {
+        let mut frame = Frame::default();
+        self.frame_into(number, workspace, &mut frame);
+        frame
+    }
+
+    /// As [`Playback::frame`], into a frame whose memory is used again.
+    pub fn frame_into(&mut self, number: usize, workspace: &mut Workspace, frame: &mut Frame) {
         self.run_to(number, workspace);
-        self.body.deform_next(&self.pose, self.plan.time(number), &mut self.state, workspace)
+        let time = self.plan.time(number);
+        self.body.deform_into(&self.pose, time, Some(&mut self.state), workspace, frame);
     }
 
     /// Muscles alone, moved on to that frame.

@@ -129,7 +129,7 @@ pub struct MuscleSettings {
     /// Substeps a second, whatever the rate of frames: 50 in a frame at 24 a second. Twice as many change the arm
     /// sample's swing by 4 %; at 960 by 5.4 %.
     pub substeps_per_second: f32,
-    /// How long the first pose is held before an animation starts, seconds, so that it starts settled.
+    /// How long the first pose is held before an animation starts, seconds, at most: without inertia, until nothing moves.
     pub pre_roll: f32,
     /// The room made for muscles in the skin's fields.
     pub thin: thin::Settings,
@@ -141,7 +141,7 @@ impl Default for MuscleSettings {
             motion: Motion::Dynamic,
             dynamics: dynamics::Settings::default(),
             substeps_per_second: 1200.0,
-            pre_roll: 0.5,
+            pre_roll: 1.0,
             thin: thin::Settings::default(),
         }
     }

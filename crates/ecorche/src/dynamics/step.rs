@@ -39,11 +39,14 @@ pub struct Settings {
     pub iterations: usize,
     /// How links are solved.
     pub solver: Solver,
+    /// Whether strands that creep while the frames around them stand still come to rest. Without it they find where forces
+    /// and contacts are in balance.
+    pub sleeps: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { substeps: 40, iterations: 2, solver: Solver::Direct }
+        Self { substeps: 40, iterations: 2, solver: Solver::Direct, sleeps: true }
     }
 }
 
@@ -65,6 +68,16 @@ pub struct State {
     pub strands: Vec<StrandState>,
     /// The frames the state belongs to.
     pub frames: Vec<Rigid>,
+}
+
+impl State {
+    /// Takes all speed away, as if the frames had stood still for long.
+    pub fn calm(&mut self) {
+        for strand in &mut self.strands {
+            strand.velocity.fill(DVec3::ZERO);
+            strand.rested = SETTLED;
+        }
+    }
 }
 
 /// What a strand is told for one step.
@@ -244,7 +257,8 @@ impl System {
         let motion: Vec<f64> = state.frames.iter().zip(next).map(|(a, b)| motion(a, b)).collect();
         for ((strand, state), scratch) in self.strands.iter().zip(&mut state.strands).zip(scratches.iter()) {
             // Springs come to rest by themselves; what is pressed out or unbent creeps.
-            if strand.spec.stout || !scratch.near.is_empty() || !scratch.obstacles.is_empty() {
+            let creeps = strand.spec.stout || !scratch.near.is_empty() || !scratch.obstacles.is_empty();
+            if settings.sleeps && creeps {
                 let around = scratch.obstacles.iter().chain(&strand.spec.inside_of);
                 let frames = around.map(|&o| self.obstacles[o].frame);
                 let frames = frames.chain(strand.spec.controls.iter().map(|control| control.frame));

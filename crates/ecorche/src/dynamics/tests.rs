@@ -131,14 +131,14 @@ fn a_hanging_chain_stretches_by_the_law_of_its_springs() {
     // Link k carries the weight of the particles below it.
     let exact: f64 = (1..=10).map(|k| f64::from(k) * 0.05 * 9.81 * 0.05 / 400.0).sum();
     for (rate, iterations) in [(480.0, 4), (960.0, 4), (480.0, 16)] {
-        let settings = Settings { substeps: 20, iterations, solver: Solver::Xpbd };
+        let settings = Settings { substeps: 20, iterations, solver: Solver::Xpbd, ..Settings::default() };
         let found = hanging(&settings, 1.0 / rate);
         assert!((found / exact - 1.0).abs() < 0.03, "{rate} Hz, {iterations}: {found} of {exact}");
     }
     // The thesis' solver: stretch goes with the square of the step over the iterations.
     let thesis = |rate: f64, iterations| {
         let solver = Solver::Pbd { stiffness: 0.1, kept: 0.9 };
-        hanging(&Settings { substeps: 20, iterations, solver }, 1.0 / rate)
+        hanging(&Settings { substeps: 20, iterations, solver, ..Settings::default() }, 1.0 / rate)
     };
     let coarse = thesis(120.0, 1);
     assert!(coarse > 10.0 * thesis(480.0, 1) && coarse > 5.0 * thesis(120.0, 16), "{coarse}");

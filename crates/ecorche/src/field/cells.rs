@@ -40,11 +40,17 @@ pub struct Cells {
 impl Cells {
     /// Copies a grid.
     pub fn of(grid: &Grid) -> Self {
+        Self::in_units_of(grid, grid)
+    }
+
+    /// Copies a grid that was changed here and there: where it is as before, so is the copy, to the bit. Gradients steeper
+    /// than any were before are cut.
+    pub fn in_units_of(grid: &Grid, before: &Grid) -> Self {
         let (cells_per_metre, cells) = grid.shape();
         let (row, slice) = (cells.x as usize + 1, (cells.x as usize + 1) * (cells.y as usize + 1));
         let nodes = grid.nodes();
-        let steepest =
-            nodes.iter().flat_map(|node| &node[1..]).fold(f32::MIN_POSITIVE, |most, g| most.max(g.abs()));
+        let slopes = before.nodes().iter().flat_map(|node| &node[1..]);
+        let steepest = slopes.fold(f32::MIN_POSITIVE, |most, g| most.max(g.abs()));
         let pack = |x: f32| (x * FULL).round() as i16;
         let cell = |i: usize| {
             let (x, y, z) = (
@@ -56,8 +62,9 @@ impl Cells {
             for corner in 0..8 {
                 let at = (x + (corner & 1)) + row * (y + (corner >> 1 & 1)) + slice * (z + (corner >> 2));
                 let [value, gradient @ ..] = nodes[at];
+                let longest = gradient.iter().fold(steepest, |most, g| most.max(g.abs()));
                 cell.value[corner] = pack(value);
-                (0..3).for_each(|axis| cell.gradient[axis][corner] = pack(gradient[axis] / steepest));
+                (0..3).for_each(|axis| cell.gradient[axis][corner] = pack(gradient[axis] / longest));
             }
             cell
         };
@@ -184,5 +191,29 @@ mod tests {
         }
         assert_eq!(cells.sample(grid.support().high + 1e-3), Sample::OUTSIDE);
         assert!(cells.sample(grid.support().high).value.is_finite());
+    }
+
+    #[test]
+    fn where_a_changed_grid_is_as_before_so_is_its_copy() {
+        let grid = Grid::bake(&capsule(|p| p), &GridSettings { resolution: 32 }).unwrap();
+        let middle = 0.5 * (grid.support().low + grid.support().high);
+        let changed = grid.map_nodes(|p, value, gradient| match p.x < middle.x {
+            true => (0.5 * value, 3.0 * gradient),
+            false => (value, gradient),
+        });
+        let (before, after) = (Cells::of(&grid), Cells::in_units_of(&changed, &grid));
+        let cell = (grid.support().high.x - grid.support().low.x) / 16.0;
+        let (mut same, mut other) = (0, 0);
+        for point in scatter(grid.support(), 2000) {
+            let (a, b) = (before.sample(point), after.sample(point));
+            if point.x > middle.x + cell {
+                assert_eq!(a, b, "at {point}");
+                same += usize::from(a.value > 0.0);
+            } else {
+                other += usize::from(a != b);
+            }
+            assert!(b.gradient.is_finite() && b.value <= 1.0);
+        }
+        assert!(same > 100 && other > 100, "{same} the same, {other} not");
     }
 }

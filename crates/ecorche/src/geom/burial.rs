@@ -28,7 +28,7 @@ use crate::geom::mesh::corner_normals;
 use crate::geom::self_contact::Crossings;
 use glam::Vec3;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 /// A surface's connections.
 pub struct Sheet<'a> {
@@ -44,157 +44,251 @@ pub struct Sheet<'a> {
     pub group_of_vertex: &'a [u32],
 }
 
-/// Cover and region of every vertex.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Cover {
+/// Cover and region of every vertex in one pose; to be used again for the next.
+#[derive(Clone, Debug, Default)]
+pub struct Burial {
     /// `None` where the ring crosses itself.
     pub cover: Vec<Option<i32>>,
     /// Connected sets of one cover.
     pub region: Vec<u32>,
+    crossed_ring: Vec<bool>,
+    piercings: Piercings,
+    /// Ascending by region and its neighbour.
+    borders: Vec<Border>,
+    outermost: Vec<u32>,
+    seeds: Vec<(u32, i32)>,
+    cover_of_region: Vec<Option<i32>>,
+    /// Scratch of the walks over vertices, and over regions with their cover.
+    stack: Vec<u32>,
+    queue: VecDeque<(u32, i32)>,
 }
 
-/// Counts the cover of every vertex within its group. `bvh` fits `positions`.
-pub fn cover(sheet: &Sheet, positions: &[Vec3], crossings: &Crossings, bvh: &Bvh) -> Cover {
-    let steps = piercings(sheet, positions, crossings);
-    let mut crossed_ring = vec![false; positions.len()];
-    for &[a, b] in &crossings.folds {
-        let other = sheet.triangles[b as usize];
-        for v in sheet.triangles[a as usize].into_iter().filter(|v| other.contains(v)) {
-            crossed_ring[v as usize] = true;
+/// Edges that pierce triangles.
+#[derive(Clone, Debug, Default)]
+struct Piercings {
+    /// Edge `(a, b)`, `a < b`, triangle, and the change of cover from `a` to `b`; ascending.
+    found: Vec<((u32, u32), u32, i32)>,
+    /// For each pierced edge the change of cover, ascending.
+    steps: Vec<((u32, u32), i32)>,
+    /// Of each vertex: it is an end of such an edge.
+    is_end: Vec<bool>,
+}
+
+/// Two regions side by side, seen from the first.
+#[derive(Clone, Copy, Debug)]
+struct Border {
+    from: u32,
+    to: u32,
+    /// Sum of the changes of cover over its edges.
+    sum: i32,
+    edges: i32,
+}
+
+impl Burial {
+    /// Counts the cover of every vertex within its group. `bvh` fits `positions`.
+    pub fn cover(&mut self, sheet: &Sheet, positions: &[Vec3], crossings: &Crossings, bvh: &Bvh) {
+        self.piercings.find(sheet, positions, crossings);
+        self.crossed_ring.clear();
+        self.crossed_ring.resize(positions.len(), false);
+        for &[a, b] in &crossings.folds {
+            let other = sheet.triangles[b as usize];
+            for v in sheet.triangles[a as usize].into_iter().filter(|v| other.contains(v)) {
+                self.crossed_ring[v as usize] = true;
+            }
         }
-    }
-    let region = regions(sheet.vertex_ring, &steps, &crossed_ring);
-    let region_count = region.iter().max().map_or(0, |&r| r as usize + 1);
-    // For each region, the regions next to it with the change of cover, one entry per edge.
-    let mut next: Vec<BTreeMap<u32, (i32, i32)>> = vec![BTreeMap::new(); region_count];
-    for (&(a, b), &step) in &steps {
-        let (ra, rb) = (region[a as usize], region[b as usize]);
-        for (from, to, step) in [(ra, rb, step), (rb, ra, -step)] {
-            let votes = next[from as usize].entry(to).or_default();
-            *votes = (votes.0 + step, votes.1 + 1);
-        }
-    }
-    let mut cover_of_region: Vec<Option<i32>> = vec![None; region_count];
-    for (seed, known) in seeds(sheet, positions, bvh, &crossed_ring) {
-        let start = region[seed as usize];
-        cover_of_region[start as usize] = Some(known);
-        let mut queue = std::collections::VecDeque::from([(start, known)]);
-        while let Some((from, known)) = queue.pop_front() {
-            for (&to, &(sum, edges)) in &next[from as usize] {
-                if cover_of_region[to as usize].is_none() {
-                    // The edges agree on a closed surface; at rims and torn places the majority decides.
-                    let reached = known + (sum as f32 / edges as f32).round() as i32;
-                    cover_of_region[to as usize] = Some(reached);
-                    queue.push_back((to, reached));
+        let region_count = self.find_regions(sheet.vertex_ring);
+        self.find_borders();
+        self.find_seeds(sheet, positions, bvh);
+        let Self { cover_of_region, seeds, borders, queue, region, crossed_ring, .. } = self;
+        cover_of_region.clear();
+        cover_of_region.resize(region_count, None);
+        for &(seed, known) in seeds.iter() {
+            let start = region[seed as usize];
+            cover_of_region[start as usize] = Some(known);
+            queue.push_back((start, known));
+            while let Some((from, known)) = queue.pop_front() {
+                let first = borders.partition_point(|border| border.from < from);
+                for border in borders[first..].iter().take_while(|border| border.from == from) {
+                    if cover_of_region[border.to as usize].is_none() {
+                        // The edges agree on a closed surface; at rims and torn places the majority decides.
+                        let reached = known + (border.sum as f32 / border.edges as f32).round() as i32;
+                        cover_of_region[border.to as usize] = Some(reached);
+                        queue.push_back((border.to, reached));
+                    }
                 }
             }
         }
+        self.cover.clear();
+        let known = region.iter().zip(crossed_ring.iter());
+        self.cover
+            .extend(known.map(|(&r, &crossed)| if crossed { None } else { cover_of_region[r as usize] }));
     }
-    let known = region.iter().zip(&crossed_ring);
-    let cover =
-        known.map(|(&r, &crossed)| if crossed { None } else { cover_of_region[r as usize] }).collect();
-    Cover { cover, region }
-}
 
-/// For each pierced edge `(a, b)`, `a < b`, the change of cover from `a` to `b`.
-fn piercings(sheet: &Sheet, positions: &[Vec3], crossings: &Crossings) -> BTreeMap<(u32, u32), i32> {
-    let group = |t: u32| sheet.group_of_vertex[sheet.triangles[t as usize][0] as usize];
-    let mut found = Vec::new();
-    for &[a, b] in crossings.pairs.iter().chain(&crossings.folds) {
-        if group(a) != group(b) {
-            continue;
-        }
-        for (edges_of, pierced) in [(a, b), (b, a)] {
-            let t = sheet.triangles[edges_of as usize];
-            let other = sheet.triangles[pierced as usize];
-            for k in 0..3 {
-                let (p, q) = (t[k].min(t[(k + 1) % 3]), t[k].max(t[(k + 1) % 3]));
-                if other.contains(&p) || other.contains(&q) {
-                    continue;
-                }
-                let corners = other.map(|v| positions[v as usize]);
-                if let Some(step) = edge_pierces(positions[p as usize], positions[q as usize], corners) {
-                    found.push(((p, q), pierced, step));
-                }
-            }
-        }
-    }
-    // Both triangles on an edge report its piercings.
-    found.sort_unstable();
-    found.dedup();
-    let mut steps = BTreeMap::new();
-    for (edge, _, step) in found {
-        *steps.entry(edge).or_insert(0) += step;
-    }
-    steps
-}
-
-/// Connected sets of vertices along edges that pierce nothing, numbered by their first vertex. A vertex whose
-/// ring crosses itself is a region of its own.
-fn regions(vertex_ring: &Lists, steps: &BTreeMap<(u32, u32), i32>, crossed_ring: &[bool]) -> Vec<u32> {
-    let mut region = vec![u32::MAX; vertex_ring.len()];
-    let mut found = 0;
-    let mut stack = Vec::new();
-    let mut pierces = vec![false; vertex_ring.len()];
-    for &(a, b) in steps.keys() {
-        pierces[a as usize] = true;
-        pierces[b as usize] = true;
-    }
-    for first in 0..region.len() {
-        if region[first] != u32::MAX {
-            continue;
-        }
-        region[first] = found;
-        stack.push(first as u32);
-        while let Some(v) = stack.pop() {
-            if crossed_ring[v as usize] {
+    /// Connected sets of vertices along edges that pierce nothing, numbered by their first vertex; returns how many. A vertex
+    /// whose ring crosses itself is a region of its own.
+    fn find_regions(&mut self, vertex_ring: &Lists) -> usize {
+        let Self { region, crossed_ring, piercings, stack, .. } = self;
+        region.clear();
+        region.resize(vertex_ring.len(), u32::MAX);
+        let mut found = 0;
+        for first in 0..region.len() {
+            if region[first] != u32::MAX {
                 continue;
             }
-            for &w in vertex_ring.get(v as usize) {
-                let cut =
-                    pierces[v as usize] && pierces[w as usize] && steps.contains_key(&(v.min(w), v.max(w)));
-                if region[w as usize] == u32::MAX && !cut && !crossed_ring[w as usize] {
-                    region[w as usize] = found;
-                    stack.push(w);
+            region[first] = found;
+            stack.push(first as u32);
+            while let Some(v) = stack.pop() {
+                if crossed_ring[v as usize] {
+                    continue;
+                }
+                for &w in vertex_ring.get(v as usize) {
+                    let is_new = region[w as usize] == u32::MAX && !crossed_ring[w as usize];
+                    if is_new && !piercings.cut(v, w) {
+                        region[w as usize] = found;
+                        stack.push(w);
+                    }
                 }
             }
+            found += 1;
         }
-        found += 1;
+        found as usize
     }
-    region
-}
 
-/// For each component its outermost vertex towards -x and the cover there.
-fn seeds(sheet: &Sheet, positions: &[Vec3], bvh: &Bvh, crossed_ring: &[bool]) -> Vec<(u32, i32)> {
-    let count = sheet.component_of_vertex.iter().max().map_or(0, |&c| c as usize + 1);
-    let mut outermost = vec![u32::MAX; count];
-    for (v, &component) in sheet.component_of_vertex.iter().enumerate() {
-        if crossed_ring[v] {
-            continue;
+    /// For each region, the regions next to it with the change of cover.
+    fn find_borders(&mut self) {
+        let Self { borders, piercings, region, .. } = self;
+        borders.clear();
+        for &((a, b), step) in &piercings.steps {
+            let (ra, rb) = (region[a as usize], region[b as usize]);
+            for (from, to, sum) in [(ra, rb, step), (rb, ra, -step)] {
+                borders.push(Border { from, to, sum, edges: 1 });
+            }
         }
-        let best = &mut outermost[component as usize];
-        if *best == u32::MAX || positions[v].x < positions[*best as usize].x {
-            *best = v as u32;
-        }
+        borders.sort_unstable_by_key(|border| (border.from, border.to));
+        borders.dedup_by(|next, kept| {
+            let is_same = (next.from, next.to) == (kept.from, kept.to);
+            if is_same {
+                kept.sum += next.sum;
+                kept.edges += next.edges;
+            }
+            is_same
+        });
     }
-    outermost
-        .into_par_iter()
-        .filter(|&v| v != u32::MAX && !sheet.triangles_of_vertex.get(v as usize).is_empty())
-        .map(|v| {
+
+    /// For each component its outermost vertex towards -x and the cover there.
+    fn find_seeds(&mut self, sheet: &Sheet, positions: &[Vec3], bvh: &Bvh) {
+        let Self { outermost, seeds, crossed_ring, .. } = self;
+        let count = sheet.component_of_vertex.iter().max().map_or(0, |&c| c as usize + 1);
+        outermost.clear();
+        outermost.resize(count, u32::MAX);
+        for (v, &component) in sheet.component_of_vertex.iter().enumerate() {
+            if crossed_ring[v] {
+                continue;
+            }
+            let best = &mut outermost[component as usize];
+            if *best == u32::MAX || positions[v].x < positions[*best as usize].x {
+                *best = v as u32;
+            }
+        }
+        outermost.retain(|&v| v != u32::MAX && !sheet.triangles_of_vertex.get(v as usize).is_empty());
+        let seed = |&v: &u32| {
             // Nothing of its own component is farther out, so the ray only meets others of the group.
             let ray = Ray::new(positions[v as usize], Vec3::NEG_X);
-            let hits = bvh.all_hits(&ray, f32::INFINITY, positions, sheet.triangles);
-            let foreign = hits.iter().filter(|hit| {
+            let mut outside = 0;
+            bvh.each_hit(&ray, f32::INFINITY, positions, sheet.triangles, |hit| {
                 let first = sheet.triangles[hit.triangle as usize][0] as usize;
-                sheet.component_of_vertex[first] != sheet.component_of_vertex[v as usize]
+                if sheet.component_of_vertex[first] != sheet.component_of_vertex[v as usize]
                     && sheet.group_of_vertex[first] == sheet.group_of_vertex[v as usize]
+                {
+                    outside += if hit.front { -1 } else { 1 };
+                }
             });
-            let outside: i32 = foreign.map(|hit| if hit.front { -1 } else { 1 }).sum();
             // An outermost vertex whose normal points inward belongs to a skin turned inside out.
             let inside_out = vertex_normal(sheet, positions, v).x > 0.0;
             (v, outside - i32::from(inside_out))
-        })
-        .collect()
+        };
+        outermost.par_iter().map(seed).collect_into_vec(seeds);
+    }
+
+    /// Depth of each listed vertex, metres, after [`Burial::cover`]; `change` is its cover less that at rest. They replace
+    /// what was in `found`.
+    pub fn depths(
+        &self,
+        sheet: &Sheet,
+        positions: &[Vec3],
+        bvh: &Bvh,
+        vertices: &[(u32, i32)],
+        found: &mut Vec<f32>,
+    ) {
+        let depth = |&(v, change): &(u32, i32)| {
+            let here = positions[v as usize];
+            let normal = vertex_normal(sheet, positions, v);
+            let (group, region) = (sheet.group_of_vertex[v as usize], self.region[v as usize]);
+            let opposed = |t: u32, on: Vec3| {
+                let triangle = sheet.triangles[t as usize];
+                if sheet.group_of_vertex[triangle[0] as usize] != group || triangle.contains(&v) {
+                    return false;
+                }
+                if triangle.iter().all(|&w| self.region[w as usize] != region) {
+                    return true;
+                }
+                let [a, b, c] = triangle.map(|w| positions[w as usize]);
+                let facing = (b - a).cross(c - a);
+                facing.dot(normal) < 0.0 && facing.dot(here - on) * (change as f32) < 0.0
+            };
+            bvh.nearest(here, f32::INFINITY, positions, sheet.triangles, opposed).map_or(0.0, |n| n.distance)
+        };
+        vertices.par_iter().with_min_len(16).map(depth).collect_into_vec(found);
+    }
+}
+
+impl Piercings {
+    /// Finds the edges of crossing triangles that pierce one of the same group.
+    fn find(&mut self, sheet: &Sheet, positions: &[Vec3], crossings: &Crossings) {
+        let Self { found, steps, is_end } = self;
+        found.clear();
+        let group = |t: u32| sheet.group_of_vertex[sheet.triangles[t as usize][0] as usize];
+        for &[a, b] in crossings.pairs.iter().chain(&crossings.folds) {
+            if group(a) != group(b) {
+                continue;
+            }
+            for (edges_of, pierced) in [(a, b), (b, a)] {
+                let t = sheet.triangles[edges_of as usize];
+                let other = sheet.triangles[pierced as usize];
+                for k in 0..3 {
+                    let (p, q) = (t[k].min(t[(k + 1) % 3]), t[k].max(t[(k + 1) % 3]));
+                    if other.contains(&p) || other.contains(&q) {
+                        continue;
+                    }
+                    let corners = other.map(|v| positions[v as usize]);
+                    if let Some(step) = edge_pierces(positions[p as usize], positions[q as usize], corners) {
+                        found.push(((p, q), pierced, step));
+                    }
+                }
+            }
+        }
+        // Both triangles on an edge report its piercings.
+        found.sort_unstable();
+        found.dedup();
+        steps.clear();
+        is_end.clear();
+        is_end.resize(positions.len(), false);
+        for of_edge in found.chunk_by(|a, b| a.0 == b.0) {
+            let (a, b) = of_edge[0].0;
+            steps.push(((a, b), of_edge.iter().map(|piercing| piercing.2).sum()));
+            is_end[a as usize] = true;
+            is_end[b as usize] = true;
+        }
+    }
+
+    /// Whether the edge between two vertices pierces anything.
+    #[inline]
+    fn cut(&self, v: u32, w: u32) -> bool {
+        let edge = (v.min(w), v.max(w));
+        self.is_end[v as usize]
+            && self.is_end[w as usize]
+            && self.steps.binary_search_by_key(&edge, |step| step.0).is_ok()
+    }
 }
 
 /// Normal of `v` from the triangles around it; not normalised.
@@ -207,34 +301,40 @@ fn vertex_normal(sheet: &Sheet, positions: &[Vec3], v: u32) -> Vec3 {
     sheet.triangles_of_vertex.get(v as usize).iter().map(weighted).sum()
 }
 
-/// Depth of each listed vertex, metres; `change` is its cover less that at rest.
-pub fn depths(
-    sheet: &Sheet,
-    positions: &[Vec3],
-    cover: &Cover,
-    bvh: &Bvh,
-    vertices: &[(u32, i32)],
-) -> Vec<f32> {
-    vertices
-        .par_iter()
-        .with_min_len(16)
-        .map(|&(v, change)| {
-            let here = positions[v as usize];
-            let normal = vertex_normal(sheet, positions, v);
-            let (group, region) = (sheet.group_of_vertex[v as usize], cover.region[v as usize]);
-            let opposed = |t: u32, on: Vec3| {
-                let triangle = sheet.triangles[t as usize];
-                if sheet.group_of_vertex[triangle[0] as usize] != group || triangle.contains(&v) {
-                    return false;
-                }
-                if triangle.iter().all(|&w| cover.region[w as usize] != region) {
-                    return true;
-                }
-                let [a, b, c] = triangle.map(|w| positions[w as usize]);
-                let facing = (b - a).cross(c - a);
-                facing.dot(normal) < 0.0 && facing.dot(here - on) * (change as f32) < 0.0
-            };
-            bvh.nearest(here, f32::INFINITY, positions, sheet.triangles, opposed).map_or(0.0, |n| n.distance)
-        })
-        .collect()
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geom::{Adjacency, SelfContact, TriMesh};
+
+    #[test]
+    fn a_corner_in_another_body_is_covered_and_free_again_when_it_leaves() {
+        let corner = [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z];
+        let faces = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
+        let both = |apart: f32| corner.into_iter().chain(corner.map(|p| p + apart)).collect::<Vec<Vec3>>();
+        let triangles = faces.into_iter().chain(faces.map(|t| t.map(|v| v + 4))).collect();
+        let mesh = TriMesh { positions: both(0.2), triangles };
+        let adjacency = Adjacency::new(&mesh);
+        let (component_of_vertex, _) = adjacency.components();
+        let sheet = Sheet {
+            triangles: &mesh.triangles,
+            vertex_ring: &adjacency.vertex_ring,
+            triangles_of_vertex: &adjacency.triangles_of_vertex,
+            component_of_vertex: &component_of_vertex,
+            group_of_vertex: &[0; 8],
+        };
+        let mut contact = SelfContact::new(&mesh.positions, &mesh.triangles);
+        let (mut burial, mut depths) = (Burial::default(), Vec::new());
+        // What one pose leaves behind must not show in the next.
+        for (apart, buried) in [(0.2, 1), (2.0, 0), (0.2, 1)] {
+            let positions = both(apart);
+            let crossings = contact.find(&positions);
+            burial.cover(&sheet, &positions, &crossings, contact.bvh());
+            let expected: Vec<_> = (0..8).map(|v| Some(if v == 4 { buried } else { 0 })).collect();
+            assert_eq!(burial.cover, expected, "{apart} m apart");
+            if buried == 1 {
+                burial.depths(&sheet, &positions, contact.bvh(), &[(4, 1)], &mut depths);
+                assert!(depths.len() == 1 && (depths[0] - apart).abs() < 1e-6, "{depths:?}");
+            }
+        }
+    }
 }

@@ -100,6 +100,49 @@ pub struct Bvh {
     parents: Vec<u32>,
     /// Of each item, its leaf and its place in `order`.
     places: Vec<[u32; 2]>,
+    /// Scratch of [`Bvh::refit_among`]: nodes to be refitted.
+    above: Vec<u32>,
+}
+
+/// Scratch of [`Bvh::self_pairs_into`].
+#[derive(Clone, Debug, Default)]
+pub struct PairSearch {
+    /// Pairs of nodes to open, and those that widening makes of them.
+    tasks: Vec<(u32, u32)>,
+    wider: Vec<(u32, u32)>,
+    /// One per task or more.
+    found: Vec<TaskPairs>,
+}
+
+/// What one task of a [`PairSearch`] has found, and its pairs of nodes still to open.
+#[derive(Clone, Debug, Default)]
+struct TaskPairs {
+    pairs: Vec<[u32; 2]>,
+    stack: Vec<(u32, u32)>,
+}
+
+/// Nodes still to be visited on the way down a tree. Of every level at most one waits, so that it needs no heap.
+struct Stack<T> {
+    items: [T; DEEPEST],
+    len: usize,
+}
+
+impl<T: Copy + Default> Stack<T> {
+    fn new() -> Self {
+        Self { items: [T::default(); DEEPEST], len: 0 }
+    }
+
+    #[inline]
+    fn push(&mut self, item: T) {
+        self.items[self.len] = item;
+        self.len += 1;
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<T> {
+        self.len = self.len.checked_sub(1)?;
+        Some(self.items[self.len])
+    }
 }
 
 /// Items in a leaf at most. One costs memory and refits, eight costs a third more box tests.
@@ -110,6 +153,8 @@ const BINS: usize = 12;
 const PARALLEL: usize = 2048;
 /// Depth from which the builder halves by count, so that no input makes a path longer than about 64 + 32.
 const BALANCE_FROM: usize = 64;
+/// More than the levels of any tree; see [`BALANCE_FROM`].
+const DEEPEST: usize = 100;
 /// Pieces a self-overlap query is cut into: enough that two to sixteen threads end together.
 const TASKS: usize = 512;
 
@@ -141,7 +186,7 @@ impl Bvh {
                 places[order[place as usize] as usize] = [at, place];
             }
         }
-        Self { nodes, order, boxes, parents, places }
+        Self { nodes, order, boxes, parents, places, above: Vec::new() }
     }
 
     /// Builds the tree over triangles.
@@ -186,7 +231,7 @@ impl Bvh {
 
     /// As [`Bvh::refit`] where only the listed items have moved.
     pub fn refit_among(&mut self, list: &[u32], box_of: impl Fn(u32) -> Aabb) {
-        let mut moved = Vec::new();
+        let mut moved = std::mem::take(&mut self.above);
         for &item in list {
             let [leaf, place] = self.places[item as usize];
             self.boxes[place as usize] = box_of(item);
@@ -205,6 +250,7 @@ impl Bvh {
                 above.push(self.parents[node as usize]);
             }
         }
+        self.above = above.into_vec();
     }
 
     /// Refits a tree made by [`Bvh::over_triangles`] to moved vertices.
@@ -242,39 +288,52 @@ impl Bvh {
     /// Every pair of items `[a, b]`, `a < b`, whose boxes overlap and for which `keep(a, b)` holds,
     /// ascending. Runs in parallel.
     pub fn self_pairs(&self, keep: impl Fn(u32, u32) -> bool + Sync) -> Vec<[u32; 2]> {
+        let mut pairs = Vec::new();
+        self.self_pairs_into(keep, &mut PairSearch::default(), &mut pairs);
+        pairs
+    }
+
+    /// As [`Bvh::self_pairs`], for searches that are made again and again: the pairs replace those in `pairs`.
+    pub fn self_pairs_into(
+        &self,
+        keep: impl Fn(u32, u32) -> bool + Sync,
+        search: &mut PairSearch,
+        pairs: &mut Vec<[u32; 2]>,
+    ) {
+        pairs.clear();
         if self.nodes.is_empty() {
-            return Vec::new();
+            return;
         }
-        let mut tasks = vec![(0u32, 0u32)];
+        let PairSearch { tasks, wider, found } = search;
+        tasks.clear();
+        tasks.push((0, 0));
         // Widen breadth first; a task that cannot be cut stays as it is.
         while tasks.len() < TASKS {
-            let mut next = Vec::with_capacity(tasks.len() * 3);
+            wider.clear();
             let mut cut = false;
-            for &(a, b) in &tasks {
-                cut |= self.split_pair(a, b, &mut next);
+            for &(a, b) in tasks.iter() {
+                cut |= self.split_pair(a, b, wider);
             }
-            tasks = next;
+            std::mem::swap(tasks, wider);
             if !cut {
                 break;
             }
         }
-        let found: Vec<Vec<[u32; 2]>> = tasks
-            .par_iter()
-            .with_max_len(1)
-            .map(|&task| {
-                let mut pairs = Vec::new();
-                let mut stack = vec![task];
-                while let Some((a, b)) = stack.pop() {
-                    if !self.split_pair_or_leaf(a, b, &mut stack) {
-                        self.leaf_pairs(a, b, &keep, &mut pairs);
-                    }
+        if found.len() < tasks.len() {
+            found.resize_with(tasks.len(), TaskPairs::default);
+        }
+        let found = &mut found[..tasks.len()];
+        found.par_iter_mut().zip(&*tasks).with_max_len(1).for_each(|(TaskPairs { pairs, stack }, &task)| {
+            pairs.clear();
+            stack.push(task);
+            while let Some((a, b)) = stack.pop() {
+                if !self.split_pair_or_leaf(a, b, stack) {
+                    self.leaf_pairs(a, b, &keep, pairs);
                 }
-                pairs
-            })
-            .collect();
-        let mut pairs = found.concat();
+            }
+        });
+        found.iter().for_each(|task| pairs.extend_from_slice(&task.pairs));
         pairs.par_sort_unstable();
-        pairs
     }
 
     /// Pushes the overlapping child pairs of `(a, b)`, or `(a, b)` itself if both are leaves. Returns
@@ -350,7 +409,7 @@ impl Bvh {
 
     /// Visits the items whose boxes pass `enter`, parents first, until `visit` returns false.
     fn walk(&self, mut enter: impl FnMut(&Aabb) -> bool, mut visit: impl FnMut(u32) -> bool) {
-        let mut stack = Vec::with_capacity(64);
+        let mut stack = Stack::new();
         if !self.nodes.is_empty() {
             stack.push(0u32);
         }
@@ -384,7 +443,7 @@ impl Bvh {
     ) -> Option<Hit> {
         let mut best: Option<Hit> = None;
         let mut limit = reach;
-        let mut stack = Vec::with_capacity(64);
+        let mut stack = Stack::new();
         if let Some(root) = self.nodes.first()
             && ray.enters(&root.aabb, limit).is_some()
         {
@@ -449,10 +508,15 @@ impl Bvh {
         found
     }
 
-    /// Every triangle the ray meets within `reach`, nearest first. A ray through an edge meets both
-    /// triangles on it.
-    pub fn all_hits(&self, ray: &Ray, reach: f32, positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Hit> {
-        let mut hits = Vec::new();
+    /// Calls `visit` with every triangle the ray meets within `reach`, in no order of theirs.
+    pub fn each_hit(
+        &self,
+        ray: &Ray,
+        reach: f32,
+        positions: &[Vec3],
+        triangles: &[[u32; 3]],
+        mut visit: impl FnMut(Hit),
+    ) {
         self.walk(
             |b| ray.enters(b, reach).is_some(),
             |triangle| {
@@ -460,11 +524,18 @@ impl Bvh {
                 if let Some((distance, front)) = ray_triangle(ray, corners)
                     && distance <= reach
                 {
-                    hits.push(Hit { triangle, distance, front });
+                    visit(Hit { triangle, distance, front });
                 }
                 true
             },
         );
+    }
+
+    /// Every triangle the ray meets within `reach`, nearest first. A ray through an edge meets both
+    /// triangles on it.
+    pub fn all_hits(&self, ray: &Ray, reach: f32, positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        self.each_hit(ray, reach, positions, triangles, |hit| hits.push(hit));
         hits.sort_unstable_by(|a, b| a.distance.total_cmp(&b.distance).then(a.triangle.cmp(&b.triangle)));
         hits
     }
@@ -479,7 +550,7 @@ impl Bvh {
     ) -> Option<(u32, f32)> {
         let mut best: Option<(u32, f32)> = None;
         let mut limit = within * within;
-        let mut stack = Vec::with_capacity(64);
+        let mut stack = Stack::new();
         if let Some(root) = self.nodes.first() {
             stack.push((0u32, root.aabb.distance_squared(point)));
         }

@@ -5,10 +5,12 @@
 //! others are opened.
 
 use super::adjacency::Lists;
-use super::bvh::{Aabb, Bvh};
+use super::bvh::{Aabb, Bvh, PairSearch};
 use glam::{Vec3, Vec3A};
 use rayon::prelude::*;
 
+/// Pairs of patches that a thread opens at a time.
+const OPENED: usize = 32;
 /// Triangles of a patch at most. With 4 and 8 a search through the tree of triangles took as long; not tried since.
 const PATCH: usize = 16;
 
@@ -26,6 +28,19 @@ pub(super) struct Patches {
     /// Over the patches.
     tree: Bvh,
     fitted: Vec<Fitted>,
+    search: Search,
+}
+
+/// Scratch of the searches.
+#[derive(Clone, Debug, Default)]
+struct Search {
+    boxes: PairSearch,
+    /// Pairs of patches to open.
+    open: Vec<[u32; 2]>,
+    /// One list per [`OPENED`] of them, or more.
+    found: Vec<Vec<[u32; 2]>>,
+    /// Patches that have moved.
+    moved: Vec<u32>,
 }
 
 /// A patch in one pose.
@@ -89,6 +104,7 @@ impl Patches {
             neighbours: Lists::group(patches.len(), &neighbours),
             tree: Bvh::new(&fitted.iter().map(|f| f.aabb).collect::<Vec<_>>()),
             fitted,
+            search: Search::default(),
         }
     }
 
@@ -122,21 +138,24 @@ impl Patches {
         look_to_one_side(common.chain([p, q]).map(|k| of(k).look))
     }
 
-    /// Every pair of triangles `[a, b]`, `a < b`, that may cross and for which `keep` holds, ascending.
+    /// Every pair of triangles `[a, b]`, `a < b`, that may cross and for which `keep` holds, ascending; they replace those in
+    /// `pairs`.
     pub fn pairs(
         &mut self,
         positions: &[Vec3],
         triangles: &[[u32; 3]],
         keep: impl Fn(u32, u32) -> bool + Sync,
-    ) -> Vec<[u32; 2]> {
+        pairs: &mut Vec<[u32; 2]>,
+    ) {
         self.fit(positions, triangles);
+        let mut search = std::mem::take(&mut self.search);
+        let Search { boxes, open, found, .. } = &mut search;
         let fitted = &self.fitted;
-        let mut open = self.tree.self_pairs(|p, q| !self.is_smooth_between(p, q));
+        self.tree.self_pairs_into(|p, q| !self.is_smooth_between(p, q), boxes, open);
         let rough =
             fitted.iter().zip(0..).filter(|(patch, _)| !look_to_one_side(std::iter::once(patch.look)));
         open.extend(rough.map(|(_, p)| [p, p]));
-        let between = |&[p, q]: &[u32; 2]| {
-            let mut found = Vec::new();
+        let between = |&[p, q]: &[u32; 2], found: &mut Vec<[u32; 2]>| {
             let of = |patch: u32, within: &Aabb| -> ([(u32, Aabb); PATCH], usize) {
                 let (mut list, mut count) = ([(0, Aabb::EMPTY); PATCH], 0);
                 for &t in self.triangles.get(patch as usize) {
@@ -158,24 +177,23 @@ impl Patches {
                     }
                 }
             }
-            found
         };
-        let found: Vec<Vec<[u32; 2]>> = open.par_iter().with_min_len(32).map(between).collect();
-        let mut pairs = found.concat();
-        pairs.sort_unstable();
-        pairs
+        gather(open, OPENED, between, found, pairs);
+        self.search = search;
     }
 
     /// Fits the patches of the listed triangles, the only ones that have moved since the search before.
     pub fn fit_among(&mut self, positions: &[Vec3], triangles: &[[u32; 3]], list: &[u32]) {
-        let mut moved: Vec<u32> = list.iter().map(|&t| self.of_triangle[t as usize]).collect();
+        let Self { triangles: members, of_triangle, tree, fitted, search, .. } = self;
+        let moved = &mut search.moved;
+        moved.clear();
+        moved.extend(list.iter().map(|&t| of_triangle[t as usize]));
         moved.sort_unstable();
         moved.dedup();
-        for &p in &moved {
-            self.fitted[p as usize] = Fitted::new(self.triangles.get(p as usize), triangles, positions);
+        for &p in moved.iter() {
+            fitted[p as usize] = Fitted::new(members.get(p as usize), triangles, positions);
         }
-        let fitted = &self.fitted;
-        self.tree.refit_among(&moved, |p| fitted[p as usize].aabb);
+        tree.refit_among(moved, |p| fitted[p as usize].aabb);
     }
 
     /// Calls `visit` with every triangle whose box overlaps the given one.
@@ -194,4 +212,27 @@ impl Patches {
             }
         });
     }
+}
+
+/// What `find` adds for each of the items, sorted, into `pairs` in place of what was there. Threads take so many items at a
+/// time, each with a list of its own of `lists`.
+pub(super) fn gather<T: Sync>(
+    items: &[T],
+    at_a_time: usize,
+    find: impl Fn(&T, &mut Vec<[u32; 2]>) + Sync,
+    lists: &mut Vec<Vec<[u32; 2]>>,
+    pairs: &mut Vec<[u32; 2]>,
+) {
+    let tasks = items.len().div_ceil(at_a_time);
+    if lists.len() < tasks {
+        lists.resize_with(tasks, Vec::new);
+    }
+    let lists = &mut lists[..tasks];
+    lists.par_iter_mut().zip(items.par_chunks(at_a_time)).for_each(|(list, items)| {
+        list.clear();
+        items.iter().for_each(|item| find(item, list));
+    });
+    pairs.clear();
+    lists.iter().for_each(|list| pairs.extend_from_slice(list));
+    pairs.sort_unstable();
 }

@@ -2,9 +2,8 @@
 
 use super::bvh::{Aabb, Bvh};
 use super::intersect::{QuickPlane, depth_sign, gap, segment_meets_triangle, triangles_meet};
-use super::patches::Patches;
+use super::patches::{Patches, gather};
 use glam::Vec3;
-use rayon::prelude::*;
 
 /// Pairs of triangles `[a, b]`, `a < b`, that meet; ascending.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,6 +12,20 @@ pub struct Crossings {
     pub pairs: Vec<[u32; 2]>,
     /// Pairs with one shared vertex that meet elsewhere too: a fold within one ring of triangles.
     pub folds: Vec<[u32; 2]>,
+}
+
+impl Crossings {
+    /// Tells pairs from folds.
+    fn sort(&mut self, met: &[[u32; 2]], triangles: &[[u32; 3]]) {
+        self.pairs.clear();
+        self.folds.clear();
+        for &[a, b] in met {
+            match shared_vertices(triangles[a as usize], triangles[b as usize]) {
+                Shared::None => self.pairs.push([a, b]),
+                _ => self.folds.push([a, b]),
+            }
+        }
+    }
 }
 
 /// Finds the triangles of a surface that meet each other; made once per surface, asked for every frame.
@@ -24,58 +37,85 @@ pub struct SelfContact {
     triangles: Vec<[u32; 3]>,
     bvh: Bvh,
     patches: Patches,
+    search: Search,
 }
+
+/// Scratch of the searches.
+#[derive(Clone, Debug, Default)]
+struct Search {
+    /// Before they are told apart.
+    pairs: Vec<[u32; 2]>,
+    /// One list per [`LISTED`] triangles, or more.
+    found: Vec<Vec<[u32; 2]>>,
+}
+
+/// Listed triangles that a thread takes at a time.
+const LISTED: usize = 64;
 
 impl SelfContact {
     /// Prepares the search; `positions` should be a typical pose, such as the rest pose.
     pub fn new(positions: &[Vec3], triangles: &[[u32; 3]]) -> Self {
         let bvh = Bvh::over_triangles(positions, triangles);
-        Self { triangles: triangles.to_vec(), patches: Patches::new(positions, triangles, &bvh), bvh }
+        let patches = Patches::new(positions, triangles, &bvh);
+        Self { triangles: triangles.to_vec(), patches, bvh, search: Search::default() }
     }
 
     /// The triangles that meet when the vertices are at `positions`.
     pub fn find(&mut self, positions: &[Vec3]) -> Crossings {
         self.fit(positions);
-        let found = self.bvh.self_pairs(|a, b| meet(&self.triangles, positions, a, b));
-        self.sort(found)
+        let met = self.bvh.self_pairs(|a, b| meet(&self.triangles, positions, a, b));
+        let mut found = Crossings::default();
+        found.sort(&met, &self.triangles);
+        found
     }
 
     /// As [`SelfContact::find`], several times as fast, for surfaces in which a patch whose triangles all look to one
     /// side does not cross itself: true of skin but for pieces that lie on each other and look the same way. Nor do two
-    /// triangles of one ring fold that look the same way.
-    pub fn find_between_patches(&mut self, positions: &[Vec3]) -> Crossings {
-        let Self { triangles, patches, .. } = self;
-        let found = patches.pairs(positions, triangles, |a, b| {
+    /// triangles of one ring fold that look the same way. What is found replaces what was in `found`, here and in the
+    /// searches below.
+    pub fn find_between_patches(&mut self, positions: &[Vec3], found: &mut Crossings) {
+        let Self { triangles, patches, search, .. } = self;
+        let keep = |a: u32, b: u32| {
             let normal = |t: u32| {
                 let [p, q, r] = triangles[t as usize].map(|v| positions[v as usize]);
                 (q - p).cross(r - p)
             };
             let look_alike = normal(a).dot(normal(b)) > 0.0;
             if look_alike { cross(triangles, positions, a, b) } else { meet(triangles, positions, a, b) }
-        });
-        self.sort(found)
+        };
+        patches.pairs(positions, triangles, keep, &mut search.pairs);
+        found.sort(&search.pairs, triangles);
     }
 
     /// The pairs of [`SelfContact::find_between_patches`] without the folds, and those that do not meet, overlap in their boxes and are
     /// closer than `distance`.
-    pub fn pairs_between_patches(&mut self, positions: &[Vec3], distance: f32) -> [Vec<[u32; 2]>; 2] {
-        let Self { triangles, patches, .. } = self;
-        let near = patches.pairs(positions, triangles, |a, b| {
-            cross(triangles, positions, a, b)
-                || (distance > 0.0 && are_close(triangles, positions, a, b, distance))
-        });
+    pub fn pairs_between_patches(
+        &mut self,
+        positions: &[Vec3],
+        distance: f32,
+        crossing: &mut Vec<[u32; 2]>,
+        close: &mut Vec<[u32; 2]>,
+    ) {
+        let Self { triangles, patches, search, .. } = self;
+        close.clear();
+        let crosses = |a: u32, b: u32| cross(triangles, positions, a, b);
         if distance <= 0.0 {
-            return [near, Vec::new()];
+            patches.pairs(positions, triangles, crosses, crossing);
+            return;
         }
-        let (crossing, close) = near.into_iter().partition(|&[a, b]| cross(triangles, positions, a, b));
-        [crossing, close]
+        let is_near = |a: u32, b: u32| crosses(a, b) || are_close(triangles, positions, a, b, distance);
+        patches.pairs(positions, triangles, is_near, &mut search.pairs);
+        crossing.clear();
+        for &[a, b] in &search.pairs {
+            if crosses(a, b) { crossing.push([a, b]) } else { close.push([a, b]) }
+        }
     }
 
     /// The pairs of [`SelfContact::find`] with at least one triangle of the list, which must be ascending and hold all
     /// that have moved since the last search between patches, or the last of these.
-    pub fn pairs_among(&mut self, positions: &[Vec3], list: &[u32]) -> Vec<[u32; 2]> {
+    pub fn pairs_among(&mut self, positions: &[Vec3], list: &[u32], found: &mut Vec<[u32; 2]>) {
         self.follow(positions, list);
-        self.among(positions, list, 0.0, |a, b| cross(&self.triangles, positions, a, b))
+        self.among(positions, list, 0.0, cross, found);
     }
 
     /// Tells of triangles that have moved since the last search and need not be in the list of the next one.
@@ -84,43 +124,42 @@ impl SelfContact {
     }
 
     /// As [`SelfContact::pairs_among`], the pairs that do not meet and are closer than `distance`.
-    pub fn close_pairs_among(&mut self, positions: &[Vec3], list: &[u32], distance: f32) -> Vec<[u32; 2]> {
+    pub fn close_pairs_among(
+        &mut self,
+        positions: &[Vec3],
+        list: &[u32],
+        distance: f32,
+        found: &mut Vec<[u32; 2]>,
+    ) {
         self.follow(positions, list);
-        self.among(positions, list, distance, |a, b| are_close(&self.triangles, positions, a, b, distance))
+        let are_close = |triangles: &[[u32; 3]], positions: &[Vec3], a: u32, b: u32| {
+            are_close(triangles, positions, a, b, distance)
+        };
+        self.among(positions, list, distance, are_close, found);
     }
 
     /// The pairs for which `keep` holds of those with a triangle of the list whose boxes are closer than `distance`.
     fn among(
-        &self,
+        &mut self,
         positions: &[Vec3],
         list: &[u32],
         distance: f32,
-        keep: impl Fn(u32, u32) -> bool + Sync,
-    ) -> Vec<[u32; 2]> {
-        let of_triangle = |&a: &u32| {
-            let mut found = Vec::new();
-            let Aabb { low, high } = Aabb::around(&self.triangles[a as usize].map(|v| positions[v as usize]));
+        keep: impl Fn(&[[u32; 3]], &[Vec3], u32, u32) -> bool + Sync,
+        found: &mut Vec<[u32; 2]>,
+    ) {
+        let Self { triangles, patches, search, .. } = self;
+        let of_triangle = |&a: &u32, found: &mut Vec<[u32; 2]>| {
+            let Aabb { low, high } = Aabb::around(&triangles[a as usize].map(|v| positions[v as usize]));
             let around = Aabb { low: low - distance, high: high + distance };
-            self.patches.overlapping(positions, &self.triangles, &around, |b| {
+            patches.overlapping(positions, triangles, &around, |b| {
                 // A pair within the list is found from its smaller triangle.
                 let skip = b == a || (b < a && list.binary_search(&b).is_ok());
-                if !skip && keep(a.min(b), a.max(b)) {
+                if !skip && keep(triangles, positions, a.min(b), a.max(b)) {
                     found.push([a.min(b), a.max(b)]);
                 }
             });
-            found
         };
-        let lists: Vec<Vec<[u32; 2]>> = list.par_iter().with_min_len(64).map(of_triangle).collect();
-        let mut found: Vec<[u32; 2]> = lists.into_iter().flatten().collect();
-        found.sort_unstable();
-        found
-    }
-
-    fn sort(&self, found: Vec<[u32; 2]>) -> Crossings {
-        let (pairs, folds) = found.into_iter().partition(|&[a, b]| {
-            shared_vertices(self.triangles[a as usize], self.triangles[b as usize]) == Shared::None
-        });
-        Crossings { pairs, folds }
+        gather(list, LISTED, of_triangle, &mut search.found, found);
     }
 
     /// Fits the tree to moved vertices.
@@ -292,10 +331,13 @@ mod tests {
         triangles.extend(triangles.clone().into_iter().map(|[a, b, c]| [a + count, c + count, b + count]));
         let mut contact = SelfContact::new(&positions, &triangles);
         let all: Vec<u32> = (0..triangles.len() as u32).collect();
-        assert!(contact.close_pairs_among(&positions, &all, 0.5e-3).is_empty());
-        let close = contact.close_pairs_among(&positions, &all, 2e-3);
+        let mut close = Vec::new();
+        contact.close_pairs_among(&positions, &all, 0.5e-3, &mut close);
+        assert!(close.is_empty());
+        contact.close_pairs_among(&positions, &all, 2e-3, &mut close);
         assert!(close.len() > 32 && close.iter().all(|p| p[0] < 32 && p[1] >= 32), "{}", close.len());
-        assert!(contact.pairs_among(&positions, &all).is_empty());
+        contact.pairs_among(&positions, &all, &mut close);
+        assert!(close.is_empty());
     }
 
     #[test]
@@ -307,9 +349,10 @@ mod tests {
             let mut contact = SelfContact::new(&flat, &triangles);
             let found = contact.find(&crumpled);
             assert_eq!(found.pairs, one_by_one(&crumpled, &triangles));
-            let list: Vec<u32> = (0..triangles.len() as u32).step_by(3).collect();
-            contact.pairs_between_patches(&crumpled, 0.0);
-            let among = contact.pairs_among(&crumpled, &list);
+            let (list, mut among): (Vec<u32>, _) =
+                ((0..triangles.len() as u32).step_by(3).collect(), Vec::new());
+            contact.pairs_between_patches(&crumpled, 0.0, &mut Vec::new(), &mut Vec::new());
+            contact.pairs_among(&crumpled, &list, &mut among);
             let expected = found.pairs.iter().filter(|p| p.iter().any(|t| t % 3 == 0)).copied();
             assert_eq!(among, expected.collect::<Vec<_>>());
             assert!(amount < 0.1 || !found.pairs.is_empty());
@@ -332,8 +375,11 @@ mod tests {
             assert!(!found.pairs.is_empty());
             // Both halves look different ways, so no patch holds two triangles that meet.
             let mut contact = SelfContact::new(&flat, &triangles);
-            assert_eq!(contact.find_between_patches(&positions), found);
-            assert_eq!(contact.pairs_between_patches(&positions, 0.0)[0], found.pairs);
+            let (mut between, mut crossing) = (Crossings::default(), Vec::new());
+            contact.find_between_patches(&positions, &mut between);
+            assert_eq!(between, found);
+            contact.pairs_between_patches(&positions, 0.0, &mut crossing, &mut Vec::new());
+            assert_eq!(crossing, found.pairs);
         }
     }
 
@@ -356,7 +402,7 @@ mod tests {
                 Vec3::new(0.12 * angle.cos(), 0.12 * angle.sin(), z)
             })
             .collect();
-        let mut contact = SelfContact::new(&straight, &triangles);
+        let (mut contact, mut crossing) = (SelfContact::new(&straight, &triangles), Vec::new());
         for degrees in [60.0f32, 120.0, 150.0, 170.0] {
             let turn = glam::Quat::from_rotation_x(degrees.to_radians());
             let bent: Vec<Vec3> = straight
@@ -365,7 +411,8 @@ mod tests {
                 .map(|(&p, j)| p.lerp(turn * p, (0.5 + 8.0 * p.z).clamp(0.0, 1.0)) + j)
                 .collect();
             let found = contact.find(&bent);
-            assert_eq!(contact.pairs_between_patches(&bent, 0.0)[0], found.pairs, "{degrees} degrees");
+            contact.pairs_between_patches(&bent, 0.0, &mut crossing, &mut Vec::new());
+            assert_eq!(crossing, found.pairs, "{degrees} degrees");
             assert!(
                 degrees < 100.0 || found.pairs.len() > 20,
                 "{} pairs at {degrees} degrees",

@@ -66,21 +66,21 @@ impl Shading {
 
     /// Unit normal of every slot for deformed `positions` (per file vertex).
     pub fn normals(&self, positions: &[Vec3]) -> Vec<Vec3> {
-        let of_corner: Vec<[Vec3; 3]> = self
-            .triangles
-            .par_iter()
-            .with_min_len(CHUNK)
-            .map(|t| corner_normals(t.map(|v| positions[v as usize])))
-            .collect();
+        let mut normals = Vec::new();
+        self.normals_into(positions, &mut Vec::new(), &mut normals);
+        normals
+    }
+
+    /// As [`Shading::normals`], into a vector that is used again; `of_corner` is scratch.
+    pub fn normals_into(&self, positions: &[Vec3], of_corner: &mut Vec<[Vec3; 3]>, normals: &mut Vec<Vec3>) {
+        let of_triangle = |t: &[u32; 3]| corner_normals(t.map(|v| positions[v as usize]));
+        self.triangles.par_iter().with_min_len(CHUNK).map(of_triangle).collect_into_vec(of_corner);
         let of_corner = of_corner.as_flattened();
-        (0..self.slots)
-            .into_par_iter()
-            .with_min_len(CHUNK)
-            .map(|slot| {
-                let sum: Vec3 = self.corners_of_slot.get(slot).iter().map(|&c| of_corner[c as usize]).sum();
-                sum.try_normalize().unwrap_or(Vec3::Y)
-            })
-            .collect()
+        let of_slot = |slot: usize| {
+            let sum: Vec3 = self.corners_of_slot.get(slot).iter().map(|&c| of_corner[c as usize]).sum();
+            sum.try_normalize().unwrap_or(Vec3::Y)
+        };
+        (0..self.slots).into_par_iter().with_min_len(CHUNK).map(of_slot).collect_into_vec(normals);
     }
 
     /// One normal per file vertex from slot normals: the mean over the vertex's corners.

@@ -10,7 +10,7 @@
 //!   (by default a connected component) are told from pairs across groups: eyes and teeth are always inside
 //!   the head.
 //! * **Depth** and buried vertices: counted along the skin by exact piercings, so no crossing means no depth
-//!   ([`burial`]).
+//!   ([`crate::geom::burial`]).
 //! * **Volume**: signed, of the whole and by part ([`PartVolumes`]).
 //! * **Stretch**: length of an edge over its rest length.
 //! * **Flipped**: triangles turned by more than a right angle against where each of the strongest joints of their
@@ -71,7 +71,7 @@ use crate::character::Influences;
 use crate::frame::MuscleReport;
 use crate::geom::TriMesh;
 use crate::geom::adjacency::Adjacency;
-use crate::geom::burial::{self, Cover, Sheet};
+use crate::geom::burial::{Burial, Sheet};
 use crate::geom::self_contact::{Crossings, SelfContact, jitter};
 use crate::geom::thickness;
 use crate::skinning::Surface;
@@ -281,8 +281,9 @@ impl Judge {
             let moved: Vec<Vec3> = rest.positions.iter().zip(offsets).map(|(&p, j)| p + j).collect();
             let crossings = judge.contact.find(&moved);
             if seed == SEED {
-                let bvh = judge.contact.bvh();
-                judge.rest_cover = burial::cover(&judge.sheet(), &moved, &crossings, bvh).cover;
+                let mut burial = Burial::default();
+                burial.cover(&judge.sheet(), &moved, &crossings, judge.contact.bvh());
+                judge.rest_cover = burial.cover;
             }
             judge.rest_crossings.pairs.extend(crossings.pairs);
             judge.rest_crossings.folds.extend(crossings.folds);
@@ -376,12 +377,13 @@ impl Judge {
         let folds =
             crossings.folds.iter().copied().filter(|p| is_new(&self.rest_crossings.folds, p)).collect();
         let sheet = self.sheet();
-        let cover: Cover = burial::cover(&sheet, &positions, &crossings, contact.bvh());
+        let (mut burial, mut depths) = (Burial::default(), Vec::new());
+        burial.cover(&sheet, &positions, &crossings, contact.bvh());
         let changed: Vec<(u32, i32)> = (0..positions.len())
-            .filter_map(|v| Some((v as u32, cover.cover[v]? - self.rest_cover[v]?)))
+            .filter_map(|v| Some((v as u32, burial.cover[v]? - self.rest_cover[v]?)))
             .filter(|&(_, change)| change != 0)
             .collect();
-        let depths = burial::depths(&sheet, &positions, &cover, contact.bvh(), &changed);
+        burial.depths(&sheet, &positions, contact.bvh(), &changed, &mut depths);
         let depth =
             changed.iter().zip(depths).map(|(&(v, change), d)| (v, d * change.signum() as f32)).collect();
         FrameDetail { pairs, pairs_across, folds, depth, ..FrameDetail::default() }

@@ -2,6 +2,7 @@
 
 use super::{ClipFigures, FrameInput, Judge, JudgeError};
 use crate::deform::{Body, Method, Playback, Workspace};
+use crate::frame::Frame;
 use crate::sampling::Plan;
 use crate::skinning::Surface;
 use std::time::Instant;
@@ -24,11 +25,11 @@ pub fn judge_clip(
         .method()
         .is_implicit()
         .then(|| Body::bind(body.character().clone(), Method::DualQuaternion, None));
-    let mut plain_workspace = Workspace::default();
+    let (mut plain_workspace, mut frame) = (Workspace::default(), Frame::default());
     for frame_number in plan.frames.clone() {
         let time = plan.time(frame_number);
         let started = Instant::now();
-        let frame = playback.frame(frame_number, &mut workspace);
+        playback.frame_into(frame_number, &mut workspace, &mut frame);
         let milliseconds = started.elapsed().as_secs_f64() * 1e3;
         let pose = playback.pose();
         let reference =

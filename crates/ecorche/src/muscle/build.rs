@@ -34,7 +34,7 @@ const VIA_STIFFNESS: f64 = 2000.0;
 
 /// How far a fat pad can be drawn off its place, of its shortest half axis. With 0.1 pads move by 2 mm in a jump, which nobody
 /// sees. Without a limit five of the athlete's lag by 10 cm there and are put back.
-const PAD_REACH: f64 = 0.5;
+pub(super) const PAD_REACH: f64 = 0.5;
 
 /// Why a musculature cannot be made.
 #[derive(Debug, thiserror::Error)]

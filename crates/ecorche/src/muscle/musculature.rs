@@ -346,6 +346,18 @@ impl State {
     pub fn particles(&self) -> &dynamics::State {
         &self.particles
     }
+
+    /// Whether no particle is farther than `distance` metres from where it is in another state of the same muscles.
+    pub fn is_within(&self, other: &Self, distance: f64) -> bool {
+        let both = self.particles.strands.iter().zip(&other.particles.strands);
+        let mut pairs = both.flat_map(|(a, b)| a.position.iter().zip(&b.position));
+        pairs.all(|(a, b)| a.distance(*b) <= distance)
+    }
+
+    /// Takes all speed away: the next step starts from rest.
+    pub fn calm(&mut self) {
+        self.particles.calm();
+    }
 }
 
 fn length(points: &[DVec3]) -> f64 {

@@ -321,7 +321,7 @@ impl Room<'_> {
         }
     }
 
-    /// Narrows the muscles that still reach a vertex of the skin, on either side of the body: room was measured
+    /// Narrows the muscles that still reach a vertex or the middle of a triangle of the skin, on either side of the body: room was measured
     /// at some places of one side only. What would become too thin is taken out.
     pub fn shrink_to_skin(&self, character: &Character, preset: &mut Preset) {
         let wanted: Vec<f32> = preset.body.muscle.iter().map(|m| m.width).collect();
@@ -358,17 +358,17 @@ impl Room<'_> {
         }
     }
 
-    /// The share of its width a fibre may have without reaching a vertex of the skin.
+    /// The share of its width a fibre may have without reaching such a place of the skin.
     fn share_inside(&self, muscle: &ImplicitMuscle) -> f32 {
         let reach = 4.0 * muscle.width();
-        let share = |v: &Vec3| {
+        let share = |v: Vec3| {
             let v = v.as_dvec3();
             let (distance, _) = muscle.distance(v, reach)?;
             let foot = muscle.axis().project(v, reach, Projection::Plane)?;
             let from_axis = v.distance(muscle.axis().at(&foot));
             (distance <= 0.0).then(|| FILL * (from_axis / (from_axis - distance)) as f32)
         };
-        self.probe.vertices().iter().filter_map(share).fold(1.0, f32::min)
+        self.probe.points().filter_map(share).fold(1.0, f32::min)
     }
 
     /// A fat pad at `middle`, its half axes along `axes` as long as wanted or as fit.

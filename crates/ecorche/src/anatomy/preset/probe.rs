@@ -30,9 +30,11 @@ impl Probe {
         Some(Self { mesh, influences, bvh })
     }
 
-    /// The skin's vertices.
-    pub fn vertices(&self) -> &[Vec3] {
-        &self.mesh.positions
+    /// The skin's vertices and the middles of its triangles, which are large on some.
+    pub fn points(&self) -> impl Iterator<Item = Vec3> + '_ {
+        let corners = |t: &[u32; 3]| t.map(|v| self.mesh.positions[v as usize]);
+        let middles = self.mesh.triangles.iter().map(move |t| corners(t).iter().sum::<Vec3>() / 3.0);
+        self.mesh.positions.iter().copied().chain(middles)
     }
 
     /// How far a ray from inside goes until it leaves the skin; `None` if it does not within `reach`.

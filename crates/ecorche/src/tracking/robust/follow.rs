@@ -2,6 +2,7 @@
 
 use super::model::Model;
 use crate::parts::FOLLOWS;
+use crate::tracking::VertexReport;
 use glam::Vec3A;
 use rayon::prelude::*;
 
@@ -50,13 +51,13 @@ impl Followers {
         }
     }
 
-    /// Every follower, and how much contact holds its carriers: `contact` tells it of each.
-    pub fn contacts(&self, contact: impl Fn(usize) -> f32) -> Vec<(u32, f32)> {
-        let of = |carriers: &[(u32, f32); CARRIERS]| {
+    /// Every follower is held by contact as much as the most held of its carriers, none of which follows itself.
+    pub fn take_contact(&self, reports: &mut [VertexReport]) {
+        for &(v, carriers) in &self.list {
             let carriers = carriers.iter().filter(|c| c.1 > 0.0);
-            carriers.map(|c| contact(c.0 as usize)).fold(0.0, f32::max)
-        };
-        self.list.iter().map(|(v, carriers)| (*v, of(carriers))).collect()
+            let contact = carriers.map(|c| reports[c.0 as usize].contact).fold(0.0, f32::max);
+            reports[v as usize].contact = contact;
+        }
     }
 }
 
@@ -68,8 +69,10 @@ mod tests {
     fn a_follower_is_in_contact_where_any_of_its_carriers_is() {
         let carriers = [(0, 0.5), (1, 0.5), (2, 0.0), (u32::MAX, 0.0)];
         let followers = Followers { list: vec![(7, carriers)] };
-        let contact = [0.0, 0.6, 1.0];
-        assert_eq!(followers.contacts(|v| contact[v]), [(7, 0.6)], "the third carries nothing");
+        let mut reports = vec![VertexReport::default(); 8];
+        (reports[1].contact, reports[2].contact) = (0.6, 1.0);
+        followers.take_contact(&mut reports);
+        assert_eq!(reports[7].contact, 0.6, "the third carries nothing");
         let mut positions = vec![Vec3A::ZERO; 8];
         (positions[0], positions[1]) = (Vec3A::X, Vec3A::ZERO);
         followers.carry(&mut positions, |v| if v == 7 { Vec3A::Y } else { Vec3A::ZERO });

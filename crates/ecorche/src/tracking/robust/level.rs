@@ -26,6 +26,11 @@ const HELD: f32 = 0.1;
 /// that looks out of a part instead of into it is not in front of it but grown over it.
 const FACING: [f32; 2] = [-0.3, 0.1];
 
+/// Change of what the layer under it adds to a value from which on skin spans what it lies on, as stiff as it can. Without that 628
+/// edges of mh_base are bent by 15 degrees more than without muscles, in the mean of its jump's frames; 318 with 0.02, 291 with
+/// this, 281 with 0.001, with which skin would go from slack to stiff within 0.1 mm.
+const SPANNED: f32 = 0.005;
+
 /// Share of a part's depth that it keeps around its bone when a thicker one swallows it.
 const KEPT: f32 = 0.6;
 
@@ -46,12 +51,14 @@ pub(super) struct Level {
     pub partner: u32,
     /// What the layer under the own part adds to its value.
     pub raise: f32,
+    /// 0 where that is as at rest, 1 where the layer has changed so much that the skin has to span it.
+    pub spans: f32,
 }
 
 impl Level {
     /// On the union's surface, of which `top` is the strongest part; `own` is the vertex's.
     #[inline]
-    fn free(top: &Sampled, own: &Sampled, iso: f32, radius: f32) -> Self {
+    fn free(top: &Sampled, own: &Sampled, raised: f32, iso: f32, radius: f32) -> Self {
         Self {
             h: (top.value - iso) * SLOPE * radius,
             gradient: top.gradient * (SLOPE * radius),
@@ -61,6 +68,7 @@ impl Level {
             cosine: 1.0,
             partner: u32::MAX,
             raise: own.raise,
+            spans: smoothstep((own.raise - raised).abs() / SPANNED),
         }
     }
 }
@@ -172,7 +180,7 @@ impl Posed<'_> {
             self.join(&own, &others[..count], &mut top);
         }
         let r = self.parts[own_part as usize].radius;
-        let mut level = Level::free(&top, &own, iso, r);
+        let mut level = Level::free(&top, &own, model.raised[v], iso, r);
         let free = level.h;
         let others = if bearing.pressed > 0.0 { &others[..count] } else { &[] };
         for other in others {
@@ -272,7 +280,7 @@ impl Posed<'_> {
                 }
             }
         }
-        Level::free(&top, &own, iso, r)
+        Level::free(&top, &own, self.model.raised[v], iso, r)
     }
 
     /// One bracketed step from `x`, where the level is `here`, to the zero of the level function, which is never left

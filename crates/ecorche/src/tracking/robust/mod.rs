@@ -26,6 +26,7 @@ mod follow;
 mod level;
 mod model;
 mod pose;
+mod pressed;
 mod ray;
 mod refill;
 mod relax;

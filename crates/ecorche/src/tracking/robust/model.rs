@@ -1,6 +1,6 @@
 //! What tracking needs to know of a character, made once.
 
-use super::pose::Posed;
+use super::pose::{PoseMemory, Posed};
 use super::ray;
 use super::{Join, RestLayers, Settings};
 use crate::character::Character;
@@ -69,10 +69,9 @@ const FINE: f32 = 0.5;
 /// Skin with more than this at rest is reached by no field outside its core: well below the surface's 0.5, and above what is
 /// left half a radius outside.
 pub(super) const CORE: f32 = 0.3;
-/// In inner radii: most that skin is let out by what swells under it. A biceps of 20 mm on an arm of 45 needs 0.4.
-const MOST_SWELL: f32 = 0.4;
 /// In thicknesses of the skin there: most that swelling takes free skin. With no such limit neck muscles took the lining of
-/// mh_base's mouth, 7 mm thick, 7 mm away when the head nods; a limb of round section reaches both limits together.
+/// mh_base's mouth, 7 mm thick, 7 mm away when the head nods; with 0.1 the arm sample's biceps lifts its skin by 10 mm instead
+/// of 14.
 const MOST_MOVED: f32 = 0.25;
 /// A vertex with less at rest is outside every field.
 const OUTSIDE: f32 = 0.02;
@@ -152,7 +151,11 @@ impl Model {
         }
         let (influence_start, influences, gap) = weights(surface, &parts.part_of_vertex, &part_of_joint);
         let (fields, layers): (Vec<Cells>, _) = match under {
-            Some(under) => (under.fields.iter().map(Cells::of).collect(), Some(under.layers)),
+            Some(under) => {
+                let pairs = under.fields.iter().zip(&parts.parts);
+                let fields = pairs.map(|(field, part)| Cells::in_units_of(field, &part.field));
+                (fields.collect(), Some(under.layers))
+            }
             None => (parts.parts.iter().map(|p| Cells::of(&p.field)).collect(), None),
         };
         let samples_at = |p: Vec3| samples_at_rest(&fields, layers.as_deref(), p);
@@ -204,10 +207,7 @@ impl Model {
         let leash =
             |(&part, girth): (&u32, &f32)| bone(part).map_or(1.0, |b| b.fineness) * settings.leash * girth;
         let leash: Vec<f32> = parts.part_of_vertex.iter().zip(&girth).map(leash).collect();
-        let most_swell = |v: usize| {
-            let inner = bone(parts.part_of_vertex[v]).map_or(0.0, |bone| bone.inner_radius);
-            (MOST_SWELL * inner).min(MOST_MOVED * thickness[v] - leash[v]).max(0.0)
-        };
+        let most_swell = |v: usize| (MOST_MOVED * thickness[v] - leash[v]).max(0.0);
         let most_swell = (0..rest.len()).map(most_swell).collect();
         let relations = relations(parts);
         let mut model = Self {
@@ -244,7 +244,8 @@ impl Model {
             outside: outside.len(),
         };
         let joints = model.part_of_joint.len();
-        let at_rest = Posed::new(&model, &vec![Affine3A::IDENTITY; joints], model.layers.as_deref());
+        let (at_rest, mut memory) = (vec![Affine3A::IDENTITY; joints], PoseMemory::default());
+        let at_rest = Posed::new(&model, &at_rest, model.layers.as_deref(), &mut memory);
         let blind = ray::blind(&at_rest);
         model.blind = blind;
         model
@@ -253,6 +254,11 @@ impl Model {
     /// Value of the union of all fields at a point of bind space, layers at rest.
     pub fn value_at_rest(&self, p: Vec3) -> f32 {
         united(&samples_at_rest(&self.fields, self.layers.as_deref(), p), &self.joins)
+    }
+
+    /// The inner radius of a vertex' part, metres; 0 without one.
+    pub fn inner_radius(&self, v: u32) -> f32 {
+        self.bones.get(self.part[v as usize] as usize).map_or(0.0, |bone| bone.inner_radius)
     }
 
     pub fn relation(&self, a: u32, b: u32) -> Relation {

@@ -10,7 +10,7 @@ use crate::tracking::Layers;
 use glam::{Affine3A, Mat3A, Vec3A, Vec4Swizzles};
 
 /// A part in the world.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct PosedPart {
     pub bind_from_world: Affine3A,
     pub world_from_bind: Affine3A,
@@ -46,72 +46,89 @@ impl PosedPart {
     }
 }
 
+/// Memory of a [`Posed`], to be used again for the next.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PoseMemory {
+    motions: Vec<Affine3A>,
+    /// The first motion of each group.
+    groups: Vec<Affine3A>,
+    parts: Vec<PosedPart>,
+    boxes: Vec<[Vec3A; 2]>,
+    rigid: Vec<DualQuat>,
+    stretch: Vec<Mat3A>,
+    group_of_joint: Vec<u32>,
+    bends: Vec<Vec<Bend>>,
+}
+
 pub(super) struct Posed<'a> {
     pub model: &'a Model,
     layers: Option<&'a dyn Layers>,
-    pub parts: Vec<PosedPart>,
+    pub parts: &'a [PosedPart],
     /// Box around the support of each part, layer included.
-    boxes: Vec<[Vec3A; 2]>,
+    boxes: &'a [[Vec3A; 2]],
     /// Of each skeleton joint: its motion from bind, split into a stretch and a rigid motion after it.
-    pub rigid: Vec<DualQuat>,
-    pub stretch: Vec<Mat3A>,
+    pub rigid: &'a [DualQuat],
+    pub stretch: &'a [Mat3A],
     pub stretched: bool,
-    pub group_of_joint: Vec<u32>,
+    pub group_of_joint: &'a [u32],
     /// The bent joints of each part.
-    pub bends: Vec<Vec<Bend>>,
+    pub bends: &'a [Vec<Bend>],
 }
 
 impl<'a> Posed<'a> {
-    pub fn new(model: &'a Model, posed_from_bind: &[Affine3A], layers: Option<&'a dyn Layers>) -> Self {
+    pub fn new(
+        model: &'a Model,
+        posed_from_bind: &[Affine3A],
+        layers: Option<&'a dyn Layers>,
+        memory: &'a mut PoseMemory,
+    ) -> Self {
+        let PoseMemory { motions, groups, parts, boxes, rigid, stretch, group_of_joint, bends } = memory;
         let finite = |m: &Affine3A| if m.is_finite() { *m } else { Affine3A::IDENTITY };
-        let motions: Vec<Affine3A> = posed_from_bind.iter().map(finite).collect();
-        let group_of_joint = groups(&motions, model.size);
-        let (parts, boxes): (Vec<PosedPart>, Vec<[Vec3A; 2]>) = model
-            .bones
-            .iter()
-            .enumerate()
-            .map(|(k, bone)| {
-                let world_from_bind = motions[bone.joint as usize];
-                let bind_from_world = world_from_bind.inverse();
-                let scale = world_from_bind.matrix3.determinant().abs().cbrt();
-                let (mut low, mut high) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
-                for corner in 0..8 {
-                    let side = |axis: usize| {
-                        if corner >> axis & 1 == 0 { bone.support.low[axis] } else { bone.support.high[axis] }
-                    };
-                    let point = world_from_bind.transform_point3a(Vec3A::new(side(0), side(1), side(2)));
-                    low = low.min(point);
-                    high = high.max(point);
-                }
-                let layer = layers.map_or(crate::field::Support::EMPTY, |l| l.support(k as u32));
-                let layer = [Vec3A::from(layer.low), Vec3A::from(layer.high)];
-                low = low.min(layer[0]);
-                high = high.max(layer[1]);
-                let part = PosedPart {
-                    bind_from_world,
-                    world_from_bind,
-                    gradient_map: bind_from_world.matrix3.transpose(),
-                    radius: bone.radius * scale,
-                    layer,
-                    segments: bone
-                        .segments
-                        .iter()
-                        .map(|s| s.map(|p| world_from_bind.transform_point3a(p)))
-                        .collect(),
-                    group: group_of_joint[bone.joint as usize],
+        motions.clear();
+        motions.extend(posed_from_bind.iter().map(finite));
+        group(motions, model.size, groups, group_of_joint);
+        parts.resize_with(model.bones.len(), PosedPart::default);
+        boxes.clear();
+        for (k, (part, bone)) in parts.iter_mut().zip(&model.bones).enumerate() {
+            let world_from_bind = motions[bone.joint as usize];
+            let bind_from_world = world_from_bind.inverse();
+            let scale = world_from_bind.matrix3.determinant().abs().cbrt();
+            let (mut low, mut high) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
+            for corner in 0..8 {
+                let side = |axis: usize| {
+                    if corner >> axis & 1 == 0 { bone.support.low[axis] } else { bone.support.high[axis] }
                 };
-                (part, [low, high])
-            })
-            .unzip();
-        let (mut rigid, mut stretch, mut stretched) = (Vec::new(), Vec::new(), false);
-        for motion in &motions {
+                let point = world_from_bind.transform_point3a(Vec3A::new(side(0), side(1), side(2)));
+                low = low.min(point);
+                high = high.max(point);
+            }
+            let layer = layers.map_or(crate::field::Support::EMPTY, |l| l.support(k as u32));
+            let layer = [Vec3A::from(layer.low), Vec3A::from(layer.high)];
+            boxes.push([low.min(layer[0]), high.max(layer[1])]);
+            let mut segments = std::mem::take(&mut part.segments);
+            segments.clear();
+            segments.extend(bone.segments.iter().map(|s| s.map(|p| world_from_bind.transform_point3a(p))));
+            *part = PosedPart {
+                bind_from_world,
+                world_from_bind,
+                gradient_map: bind_from_world.matrix3.transpose(),
+                radius: bone.radius * scale,
+                layer,
+                segments,
+                group: group_of_joint[bone.joint as usize],
+            };
+        }
+        rigid.clear();
+        stretch.clear();
+        let mut stretched = false;
+        for motion in motions.iter() {
             let (rotation, first) = polar(glam::Mat3::from(motion.matrix3).as_dmat3());
             rigid.push(DualQuat::new(rotation.as_quat(), motion.translation.into()));
             let first = Mat3A::from(first.as_mat3());
             stretched |= largest_entry(first - Mat3A::IDENTITY) > 1e-5;
             stretch.push(first);
         }
-        let bends = start::bends(model, &parts);
+        start::find_bends(model, parts, bends);
         Self { model, layers, parts, boxes, rigid, stretch, stretched, group_of_joint, bends }
     }
 
@@ -235,23 +252,21 @@ pub(super) fn marked(words: &[u64]) -> impl Iterator<Item = u32> + '_ {
     })
 }
 
-/// Joints that move alike get one number.
-fn groups(motions: &[Affine3A], size: f32) -> Vec<u32> {
-    let mut groups: Vec<Affine3A> = Vec::new();
+/// Joints that move alike get one number; `groups` are the motions that differ.
+fn group(motions: &[Affine3A], size: f32, groups: &mut Vec<Affine3A>, group_of_joint: &mut Vec<u32>) {
     let same = |a: &Affine3A, b: &Affine3A| {
         largest_entry(a.matrix3 - b.matrix3) < SAME_MOTION
             && (a.translation - b.translation).abs().max_element() < SAME_MOTION * size
     };
-    motions
-        .iter()
-        .map(|motion| {
-            let known = groups.iter().position(|group| same(group, motion));
-            known.unwrap_or_else(|| {
-                groups.push(*motion);
-                groups.len() - 1
-            }) as u32
-        })
-        .collect()
+    groups.clear();
+    group_of_joint.clear();
+    for motion in motions {
+        let known = groups.iter().position(|group| same(group, motion));
+        if known.is_none() {
+            groups.push(*motion);
+        }
+        group_of_joint.push(known.unwrap_or(groups.len() - 1) as u32);
+    }
 }
 
 fn largest_entry(m: Mat3A) -> f32 {

@@ -56,6 +56,7 @@ pub(super) struct Refill {
     start: Vec<Vec3>,
     /// Those that a pass has slowed down.
     slowed: Vec<u32>,
+    pairs: Vec<[u32; 2]>,
 }
 
 impl Untangler {
@@ -71,9 +72,9 @@ impl Untangler {
         let mut refill = std::mem::take(&mut scratch.refill);
         self.begin(model, before, scratch, &mut refill);
         for _ in 0..PASSES {
-            self.count_lost(contact, before, &scratch.positions, &mut refill);
+            self.count_lost(before, &scratch.positions, &mut refill);
             refill.spread(model);
-            self.find_ways(model, contact, &scratch.positions, &mut refill);
+            self.find_ways(model, &scratch.positions, &mut refill);
             self.swell(model, contact, left, scratch, &mut refill);
         }
         refill.end();
@@ -98,7 +99,7 @@ impl Untangler {
         scratch.parted.iter().for_each(|parted| add(list, parted.0));
         for &v in list.iter() {
             let moved = scratch.positions[v as usize].distance(before[v as usize]);
-            crease[v as usize] = smoothstep(moved / (CREASED * inner(model, v)).max(f32::MIN_POSITIVE));
+            crease[v as usize] = smoothstep(moved / (CREASED * model.inner_radius(v)).max(f32::MIN_POSITIVE));
         }
         let mut first = 0;
         for _ in 0..RINGS {
@@ -117,21 +118,21 @@ impl Untangler {
     }
 
     /// The volume that each vertex has swept inward.
-    fn count_lost(&self, contact: &SelfContact, before: &[Vec3], x: &[Vec3], refill: &mut Refill) {
+    fn count_lost(&self, before: &[Vec3], x: &[Vec3], refill: &mut Refill) {
         for &v in &refill.list {
             let moved = x[v as usize] - before[v as usize];
             let around = self.triangles_of_vertex.get(v as usize).iter();
-            let swept: Vec3 = around.map(|&t| swept(contact.triangles()[t as usize], before, x)).sum();
+            let swept: Vec3 = around.map(|&t| swept(self.triangles[t as usize], before, x)).sum();
             refill.volume[v as usize] = -swept.dot(moved) / 3.0;
         }
     }
 
     /// Where each vertex goes to take up its share.
-    fn find_ways(&self, model: &Model, contact: &SelfContact, x: &[Vec3], refill: &mut Refill) {
+    fn find_ways(&self, model: &Model, x: &[Vec3], refill: &mut Refill) {
         let Refill { volume, crease, list, ways, smoothed, swollen, .. } = refill;
         for &v in list.iter() {
             let around = self.triangles_of_vertex.get(v as usize).iter();
-            let gain: Vec3 = around.map(|&t| area(contact.triangles()[t as usize], x) / 3.0).sum();
+            let gain: Vec3 = around.map(|&t| area(self.triangles[t as usize], x) / 3.0).sum();
             let per_area = volume[v as usize] / gain.length_squared().max(f32::MIN_POSITIVE);
             ways[v as usize] = gain * ((1.0 - crease[v as usize]) * per_area);
         }
@@ -164,12 +165,12 @@ impl Untangler {
         scratch: &mut Scratch,
         refill: &mut Refill,
     ) {
-        let Refill { list, ways, swollen, start, slowed, .. } = refill;
+        let Refill { list, ways, swollen, start, slowed, pairs, .. } = refill;
         start.clear();
         start.extend(list.iter().map(|&v| scratch.positions[v as usize]));
         // With a margin, which is taken off in the end.
         let reached = |v: u32, start: Vec3, way: Vec3| {
-            start + way + way.normalize_or_zero() * (MARGIN * inner(model, v))
+            start + way + way.normalize_or_zero() * (MARGIN * model.inner_radius(v))
         };
         for (&v, &start) in list.iter().zip(start.iter()) {
             scratch.positions[v as usize] = reached(v, start, ways[v as usize]);
@@ -177,12 +178,12 @@ impl Untangler {
         self.list_triangles(list.iter().copied().filter(|&v| ways[v as usize] != Vec3::ZERO), scratch);
         loop {
             slowed.clear();
-            let pairs = contact.pairs_among(&scratch.positions, &scratch.triangles);
+            contact.pairs_among(&scratch.positions, &scratch.triangles, pairs);
             let is_new = |pair: &&[u32; 2]| {
                 self.at_rest.binary_search(pair).is_err() && left.binary_search(pair).is_err()
             };
             let crossing = pairs.iter().filter(is_new).flatten();
-            slowed.extend(crossing.flat_map(|&t| contact.triangles()[t as usize]));
+            slowed.extend(crossing.flat_map(|&t| self.triangles[t as usize]));
             for &v in list.iter().filter(|&&v| ways[v as usize] != Vec3::ZERO) {
                 let x = |k: u32| scratch.positions[k as usize];
                 let bad = |&(k, _): &(u32, f32)| {
@@ -200,7 +201,7 @@ impl Untangler {
             for &v in slowed.iter() {
                 let way = &mut ways[v as usize];
                 *way *= 0.5;
-                if way.length() < MARGIN * inner(model, v) {
+                if way.length() < MARGIN * model.inner_radius(v) {
                     *way = Vec3::ZERO;
                 }
                 let Ok(i) = list.binary_search(&v) else { continue };
@@ -251,10 +252,6 @@ impl Refill {
     }
 }
 
-fn inner(model: &Model, v: u32) -> f32 {
-    model.bones.get(model.part[v as usize] as usize).map_or(0.0, |bone| bone.inner_radius)
-}
-
 fn area(corners: [u32; 3], x: &[Vec3]) -> Vec3 {
     let [a, b, c] = corners.map(|v| x[v as usize]);
     (b - a).cross(c - a) / 2.0
@@ -286,7 +283,7 @@ mod tests {
             Tracker::new(&character, &surface, &parts, Default::default(), Vec::new(), None);
         let (before, triangles) = (&surface.mesh.positions, &surface.mesh.triangles);
         let normals = surface.mesh.normals();
-        let radius = inner(&model, 0);
+        let radius = model.inner_radius(0);
         let (low, high) = surface.mesh.bounds();
         let centre = Vec3::new(0.5 * (low.x + high.x), low.y + 0.25 * (high.y - low.y), high.z);
         let mut scratch = Scratch::default();
@@ -303,7 +300,7 @@ mod tests {
                 }
             }
             let dented = scratch.positions.clone();
-            contact.find_between_patches(&dented);
+            contact.find_between_patches(&dented, &mut Default::default());
             untangler.refill(&model, &mut contact, before, &[], &mut scratch);
             let volume = |x: &[Vec3]| mesh::volume(x, triangles);
             let (lost, kept) =

@@ -1,6 +1,6 @@
 //! Where tracking starts, dual quaternion skinning, and the bends of the skeleton it finds.
 
-use super::model::Model;
+use super::model::{Hinge, Model};
 use super::pose::{Posed, PosedPart, smoothstep};
 use crate::math::DualQuat;
 use glam::{Mat3A, Quat, Vec3A, Vec4};
@@ -33,25 +33,23 @@ const BENT: [f32; 2] = [20.0, 50.0];
 /// Most bends of one part looked at; a palm has five.
 const MOST_BENDS: usize = 8;
 
-/// The bends of every part.
-pub(super) fn bends(model: &Model, parts: &[PosedPart]) -> Vec<Vec<Bend>> {
-    let bend = |own: usize| {
-        let hinges = model.bones[own].hinges.iter();
-        hinges
-            .filter_map(|hinge| {
-                let world_from_other = parts[hinge.other as usize].world_from_bind.matrix3;
-                let bind_from_world = parts[own].bind_from_world.matrix3;
-                let now = (bind_from_world * (world_from_other * hinge.other_direction)).try_normalize()?;
-                let degrees = hinge.other_direction.dot(now).clamp(-1.0, 1.0).acos().to_degrees();
-                let amount = smoothstep((degrees - BENT[0]) / (BENT[1] - BENT[0]));
-                let turn = now - hinge.other_direction;
-                let inside = (turn - hinge.own_direction * turn.dot(hinge.own_direction)).try_normalize()?;
-                (amount > 0.0).then_some(Bend { other: hinge.other, at: hinge.at, inside, amount })
-            })
-            .take(MOST_BENDS)
-            .collect()
-    };
-    (0..parts.len()).map(bend).collect()
+/// Fills in the bends of every part.
+pub(super) fn find_bends(model: &Model, parts: &[PosedPart], bends: &mut Vec<Vec<Bend>>) {
+    bends.resize_with(parts.len(), Vec::new);
+    for ((own, bone), bends) in parts.iter().zip(&model.bones).zip(bends) {
+        let bend = |hinge: &Hinge| {
+            let world_from_other = parts[hinge.other as usize].world_from_bind.matrix3;
+            let bind_from_world = own.bind_from_world.matrix3;
+            let now = (bind_from_world * (world_from_other * hinge.other_direction)).try_normalize()?;
+            let degrees = hinge.other_direction.dot(now).clamp(-1.0, 1.0).acos().to_degrees();
+            let amount = smoothstep((degrees - BENT[0]) / (BENT[1] - BENT[0]));
+            let turn = now - hinge.other_direction;
+            let inside = (turn - hinge.own_direction * turn.dot(hinge.own_direction)).try_normalize()?;
+            (amount > 0.0).then_some(Bend { other: hinge.other, at: hinge.at, inside, amount })
+        };
+        bends.clear();
+        bends.extend(bone.hinges.iter().filter_map(bend).take(MOST_BENDS));
+    }
 }
 
 /// Position of vertex `v` that rests at `rest`, and the matrix that takes its rest edges along.

@@ -3,7 +3,7 @@
 use super::follow::Followers;
 use super::level::{Bearing, Level, NEAR_ENOUGH};
 use super::model::{CORE, Model};
-use super::pose::{Posed, marked, smoothstep};
+use super::pose::{PoseMemory, Posed, marked, smoothstep};
 use super::untangle::{Scratch, Start, Untangler};
 use super::{Join, RestLayers, Settings, ray, relax, start};
 use crate::character::Character;
@@ -133,6 +133,7 @@ pub struct Workspace {
     moved: Vec<Vec3A>,
     short: Vec<u32>,
     untangle: Scratch,
+    pose: PoseMemory,
     contact: Option<SelfContact>,
 }
 
@@ -202,7 +203,8 @@ impl Tracker {
         let mut clock = std::time::Instant::now();
         w.stages.clear();
         w.path.clear();
-        let posed = Posed::new(&self.model, posed_from_bind, layers);
+        let mut pose = std::mem::take(&mut w.pose);
+        let posed = Posed::new(&self.model, posed_from_bind, layers, &mut pose);
         let coherent = state.as_ref().is_some_and(|s| s.offsets.len() == self.len());
         self.start(&posed, rest, state.as_deref().filter(|_| coherent), w);
         w.lap("start", &mut clock);
@@ -221,6 +223,7 @@ impl Tracker {
         self.wake(&posed, w);
         w.lap("wake", &mut clock);
         self.relax_and_project(&posed, coherent, w);
+        w.pose = pose;
         w.lap("track", &mut clock);
         let contact = w.contact.get_or_insert_with(|| self.contact.clone());
         let start = Start { skinned: &w.skinned, pressed: &w.pressed };
@@ -586,9 +589,7 @@ impl Tracker {
             let contact = &mut w.reports[v as usize].contact;
             *contact = contact.max(share);
         }
-        for (v, contact) in self.followers.contacts(|v| w.reports[v].contact) {
-            w.reports[v as usize].contact = contact;
-        }
+        self.followers.take_contact(&mut w.reports);
         for (v, x) in w.positions.iter_mut().enumerate() {
             let outside = self.model.part[v] != crate::parts::FOLLOWS && self.model.iso[v] <= 0.0;
             if !x.is_finite() {

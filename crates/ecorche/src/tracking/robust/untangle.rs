@@ -4,14 +4,12 @@
 //! are pushed so that the line along which they cross grows shorter. A little of both each round, and only where
 //! triangles still cross. The first round looks at all triangles, the later ones at those that the round before moved.
 
-use super::model::{Bone, Model, Relation};
-use super::pose::smoothstep;
+use super::model::{Model, Relation};
 use super::relax;
-use super::tangles::Tangles;
+use super::tangles::{Skin, Tangles};
 use crate::geom::adjacency::{Adjacency, Lists};
-use crate::geom::burial::{self, Sheet};
+use crate::geom::burial::{Burial, Sheet};
 use crate::geom::intersect::{crossing_depth, edge_pierces, gap};
-use crate::geom::mesh::area;
 use crate::geom::{SelfContact, TriMesh};
 use crate::parts::FOLLOWS;
 use glam::{Mat3A, Vec3, Vec3A};
@@ -28,23 +26,9 @@ const RINGS: usize = 4;
 /// needs four gentle rounds, which cost no volume where strong ones cost 5 %; the hands of mh_base stay tangled
 /// without force. With 3 they did too, with 6 they took twice the rounds.
 const PATIENCE: u32 = 4;
-/// In inner radii: room from which on skin may be pressed at all. Without it the athlete's collar bones sink in when the
-/// arms go forward, a hand's breadth from where the armpits fold.
-const ROOMY: f32 = 0.05;
-/// In inner radii: room that a triangle of fine skin is given at most because it crosses; coarse skin is given less, or as
-/// much as it is deep. Without a limit coarse skin swells and sinks by half an edge from one frame to the next; at 0.2 the
-/// fingers of mh_base stay tangled.
-const CROSSED: f32 = 0.4;
-/// What the room to part loses per metre along the skin. At 0.5 shoulders stay tangled when the arms go up.
-const ROOM_SLOPE: f32 = 0.25;
-/// In inner radii along the skin: how far from what skinning alone buries contact is looked for. Three radii opened the
-/// athlete's shoulder around a crossing in the armpit; less than 1 was not tried.
-const PRESSED: f32 = 1.0;
 
 /// Rings over which a push is carried on.
 const PUSHED_RINGS: usize = 8;
-/// Rounds after the last crossing.
-const SPARE_ROUNDS: u32 = 1;
 /// Force grows no further: at 15 a cylinder bent by 150 degrees and twisted by 80 lost 29 % of its volume to two
 /// triangles.
 const MOST_FORCE: u32 = 4;
@@ -53,12 +37,6 @@ const PUSHED_FOLDS: u32 = 2;
 /// In inner radii: how far a crossing triangle goes in one round to shorten its contour. At 0.1 the hand's fist takes
 /// twice the rounds.
 const CONTOUR_STEP: f32 = 0.15;
-/// Of the area of the whole skin: most that parting may cost if nothing crosses afterwards, and if something still does. The
-/// cylinder bent by 170 degrees and twisted by 80 comes apart with a limit of 0.25 and not with 0.22; without one the beagle's chest, when
-/// its front legs curl up through it, shrinks to a thread. Of the second, 0.15 leaves a quarter more crossings on the beagle, and with 0.2 it loses
-/// 18 % of its volume where it now loses 13 and linear skinning 15.
-const MOST_LOST: f64 = 0.3;
-const MOST_LOST_IN_PART: f64 = 0.17;
 /// In mean edges: depth of a crossing from which on it is parted with full strength. A shallower one needs less, and what has
 /// only begun to cross must not jump: at full strength always, the fist moves 25 times as far as the skeleton in single frames and
 /// the fox's walk 3.3 times; at 1 the fox keeps crossings.
@@ -79,20 +57,78 @@ const NUDGES: usize = 8;
 /// Times that tangles which cross each other in their best states are taken for one.
 const JOININGS: usize = 3;
 
+/// Buffers of untangling, kept from frame to frame.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
-    pub(super) positions: Vec<Vec3>,
-    pub(super) strength: Vec<f32>,
+    pub positions: Vec<Vec3>,
+    /// How much of a step each vertex takes, 0 to 1; zero between steps.
+    pub strength: Vec<f32>,
     /// Vertices of crossing triangles.
     crosses: Vec<bool>,
-    pub(super) touched: Vec<u32>,
-    pub(super) triangles: Vec<u32>,
-    pub(super) is_listed: Vec<bool>,
+    /// Vertices with a strength.
+    pub touched: Vec<u32>,
+    /// Vertices whose strength was raised last, and those before them.
+    pub front: Vec<u32>,
+    ring: Vec<u32>,
+    /// Triangles that are looked at next, ascending.
+    pub triangles: Vec<u32>,
+    pub is_listed: Vec<bool>,
     moved: Vec<Vec3>,
     pushes: Vec<Vec3>,
     /// Vertices that were parted and by how much each round, 0 to 1, with repetitions.
-    pub(super) parted: Vec<(u32, f32)>,
-    pub(super) refill: super::refill::Refill,
+    pub parted: Vec<(u32, f32)>,
+    /// Where the frame's untangling began.
+    before: Vec<Vec3>,
+    left: Vec<[u32; 2]>,
+    close: Vec<[u32; 2]>,
+    live: Vec<[u32; 2]>,
+    crossing: Vec<[u32; 2]>,
+    kinds: Kinds,
+    moved_vertices: Vec<u32>,
+    /// Edges and the triangles they pierce.
+    pierced: Vec<(u32, u32, u32)>,
+    pushes_of_pairs: Ways,
+    back: Ways,
+    tangles: Tangles,
+    pub refill: super::refill::Refill,
+    pub pressed: super::pressed::Scratch,
+}
+
+/// Crossing pairs by what is done about them.
+#[derive(Clone, Debug, Default)]
+struct Kinds {
+    own_making: Vec<[u32; 2]>,
+    folds: Vec<[u32; 2]>,
+    limbs: Vec<[u32; 2]>,
+}
+
+/// Vectors of vertices, several of each: vertex, number, vector.
+#[derive(Clone, Debug, Default)]
+struct Ways(Vec<(u32, u32, Vec3)>);
+
+impl Ways {
+    fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    fn add(&mut self, v: u32, way: Vec3) {
+        self.0.push((v, self.0.len() as u32, way));
+    }
+
+    /// The mean of each vertex, ascending, summed up in the order in which they came.
+    fn means(&mut self) -> impl Iterator<Item = (u32, Vec3)> {
+        self.0.sort_unstable_by_key(|way| (way.0, way.1));
+        self.0.chunk_by(|a, b| a.0 == b.0).map(|group| {
+            let sum: Vec3 = group.iter().map(|way| way.2).sum();
+            (group[0].0, sum / group.len() as f32)
+        })
+    }
+
+    /// Keeps the first of each vertex.
+    fn keep_first(&mut self) {
+        self.0.sort_unstable_by_key(|way| (way.0, way.1));
+        self.0.dedup_by_key(|way| way.0);
+    }
 }
 
 impl Scratch {
@@ -101,16 +137,42 @@ impl Scratch {
         &self.parted
     }
 
-    /// Raises the strength of a vertex; `front` hears of it.
-    pub(super) fn raise(&mut self, model: &Model, v: u32, to: f32, front: &mut Vec<u32>) {
+    /// Raises the strength of a vertex and puts it in front.
+    pub fn raise(&mut self, model: &Model, v: u32, to: f32) {
         let strength = &mut self.strength[v as usize];
         if to > *strength && model.part[v as usize] != FOLLOWS {
             if *strength == 0.0 {
                 self.touched.push(v);
             }
             *strength = to;
-            front.push(v);
+            self.front.push(v);
         }
+    }
+
+    /// Spreads strength outward from the front, falling by 1 over `reach` inner radii, for at most `rings` rings; ring by
+    /// ring, in the order of the vertices.
+    pub fn spread(&mut self, model: &Model, rings: usize, reach: f32) {
+        let mut ring = std::mem::take(&mut self.ring);
+        for _ in 0..rings {
+            if self.front.is_empty() {
+                break;
+            }
+            std::mem::swap(&mut ring, &mut self.front);
+            self.front.clear();
+            ring.sort_unstable();
+            ring.dedup();
+            for &v in &ring {
+                let (index, level) = (v as usize, self.strength[v as usize]);
+                let reach = reach * model.inner_radius(v);
+                for (k, _) in model.mean.of(index) {
+                    let length = model.rest[index].distance(model.rest[k as usize]);
+                    let least = 1e-3;
+                    self.raise(model, k, level - (length / reach.max(f32::MIN_POSITIVE)).max(least));
+                }
+            }
+        }
+        self.front.clear();
+        self.ring = ring;
     }
 }
 
@@ -165,7 +227,9 @@ impl Scratch {
         }
     }
 
-    fn unmark(&mut self) {
+    /// Takes all strength away; `moved` hears who had any.
+    fn unmark(&mut self, moved: &mut Vec<u32>) {
+        moved.extend_from_slice(&self.touched);
         let share = |v: u32| if self.crosses[v as usize] { 1.0 } else { self.strength[v as usize] };
         self.parted.extend(self.touched.iter().map(|&v| (v, share(v))));
         for &v in &self.touched {
@@ -173,40 +237,6 @@ impl Scratch {
             self.crosses[v as usize] = false;
         }
         self.touched.clear();
-    }
-
-    /// Spreads strength outward from `front`, falling by 1 over `reach` times the length of the bone that `unit` gives,
-    /// for at most `rings` rings; ring by ring, in the order of the vertices.
-    pub(super) fn spread(
-        &mut self,
-        model: &Model,
-        mut front: Vec<u32>,
-        rings: usize,
-        reach: f32,
-        unit: impl Fn(&Bone) -> f32,
-    ) {
-        let mut ring = 0;
-        while ring < rings && !front.is_empty() {
-            front.sort_unstable();
-            front.dedup();
-            let mut next = Vec::new();
-            for &v in &front {
-                let (index, level) = (v as usize, self.strength[v as usize]);
-                let reach = reach * unit(&model.bones[model.part[index] as usize]);
-                for (k, _) in model.mean.of(index) {
-                    let length = model.rest[index].distance(model.rest[k as usize]);
-                    let least = 1e-3;
-                    self.raise(
-                        model,
-                        k,
-                        level - (length / reach.max(f32::MIN_POSITIVE)).max(least),
-                        &mut next,
-                    );
-                }
-            }
-            front = next;
-            ring += 1;
-        }
     }
 }
 
@@ -227,16 +257,17 @@ pub(super) struct Untangled {
 
 /// What is asked again in every frame.
 pub(super) struct Untangler {
+    pub(super) triangles: Vec<[u32; 3]>,
     /// Triangles around each vertex.
     pub(super) triangles_of_vertex: Lists,
     /// Pairs that cross at rest, ascending.
     pub(super) at_rest: Vec<[u32; 2]>,
     /// Pairs that are closer at rest than others are kept, ascending.
     close_at_rest: Vec<[u32; 2]>,
-    folds_at_rest: Vec<[u32; 2]>,
-    cover_at_rest: Vec<Option<i32>>,
-    vertex_ring: Lists,
-    component_of_vertex: Vec<u32>,
+    pub(super) folds_at_rest: Vec<[u32; 2]>,
+    pub(super) cover_at_rest: Vec<Option<i32>>,
+    pub(super) vertex_ring: Lists,
+    pub(super) component_of_vertex: Vec<u32>,
 }
 
 impl Untangler {
@@ -252,14 +283,16 @@ impl Untangler {
             component_of_vertex: &component_of_vertex,
             group_of_vertex: &component_of_vertex,
         };
-        let cover_at_rest = burial::cover(&sheet, &mesh.positions, &crossings, contact.bvh()).cover;
+        let (mut burial, mut close_at_rest) = (Burial::default(), Vec::new());
+        burial.cover(&sheet, &mesh.positions, &crossings, contact.bvh());
         let all: Vec<u32> = (0..mesh.triangles.len() as u32).collect();
-        let close_at_rest = contact.close_pairs_among(&mesh.positions, &all, 1.5 * APART * mesh.size());
+        contact.close_pairs_among(&mesh.positions, &all, 1.5 * APART * mesh.size(), &mut close_at_rest);
         Self {
+            triangles: mesh.triangles.clone(),
             at_rest: crossings.pairs,
             close_at_rest,
             folds_at_rest: crossings.folds,
-            cover_at_rest,
+            cover_at_rest: burial.cover,
             triangles_of_vertex: adjacency.triangles_of_vertex,
             vertex_ring: adjacency.vertex_ring,
             component_of_vertex,
@@ -279,236 +312,163 @@ impl Untangler {
         scratch.positions.clear();
         scratch.positions.extend(x.iter().map(|&p| Vec3::from(p)));
         scratch.strength.resize(x.len(), 0.0);
-        scratch.is_listed.resize(contact.triangles().len(), false);
+        scratch.is_listed.resize(self.triangles.len(), false);
         scratch.touched.clear();
         scratch.parted.clear();
-        let (mut tangles, mut moved) = (Tangles::default(), Vec::new());
-        let (mut last, mut spare): (Vec<[u32; 2]>, u32) = (Vec::new(), SPARE_ROUNDS);
-        let area_before = area(&scratch.positions, contact.triangles());
         let apart = if start.pressed.iter().any(|&p| p > 0.0) { APART * model.size } else { 0.0 };
-        let [crossing, mut close] = contact.pairs_between_patches(&scratch.positions, apart);
-        let mut crossing = Some(crossing);
-        for round in 0..=model.settings.untangling {
-            let mut pairs = match crossing.take() {
-                Some(pairs) => pairs,
-                None => contact.pairs_among(&scratch.positions, &scratch.triangles),
-            };
-            pairs.retain(|pair| self.at_rest.binary_search(pair).is_err());
-            if round == 0 {
-                report.pairs_before = pairs.len();
-            }
-            report.rounds = round;
-            let lost = 1.0 - area(&scratch.positions, contact.triangles()) / area_before;
-            if lost > MOST_LOST {
-                break;
-            }
-            tangles.push(pairs.clone(), &moved, &scratch.positions, lost > MOST_LOST_IN_PART);
-            if pairs.is_empty() {
-                if spare == 0 || last.is_empty() {
-                    last.clear();
-                    break;
-                }
-                // What has just parted still touches.
-                spare -= 1;
-                pairs.clone_from(&last);
-            } else {
-                spare = SPARE_ROUNDS;
-                last.clone_from(&pairs);
-            }
-            moved = self.part(model, contact, &pairs, start, (round / PATIENCE).min(MOST_FORCE), scratch);
-        }
+        let mut left = std::mem::take(&mut scratch.left);
+        let mut close = std::mem::take(&mut scratch.close);
+        contact.pairs_between_patches(&scratch.positions, apart, &mut left, &mut close);
+        left.retain(|pair| self.at_rest.binary_search(pair).is_err());
         close.retain(|pair| self.close_at_rest.binary_search(pair).is_err());
-        if close.is_empty() && report.pairs_before == 0 {
-            return report;
+        report.pairs_before = left.len();
+        if !left.is_empty() || !close.is_empty() {
+            if !left.is_empty() {
+                let mut before = std::mem::take(&mut scratch.before);
+                before.clone_from(&scratch.positions);
+                report.rounds = self.part_all(model, contact, start, &before, &mut left, scratch);
+                self.refill(model, contact, &before, &left, scratch);
+                scratch.before = before;
+            }
+            report.pairs_after = left.len();
+            self.nudge(model, contact, &left, &close, scratch);
+            x.iter_mut().zip(&scratch.positions).for_each(|(x, &p)| *x = p.into());
         }
-        let before: Vec<Vec3> = x.iter().map(|&p| p.into()).collect();
-        // Otherwise the last state is the best of every tangle.
-        if !last.is_empty() {
-            last = self.best_states(contact, tangles, &before, scratch);
-        }
-        report.pairs_after = last.len();
-        if report.pairs_before > 0 {
-            self.refill(model, contact, &before, &last, scratch);
-        }
-        let crossed = scratch.parted.iter().filter(|parted| parted.1 >= 1.0).map(|parted| parted.0);
-        let corners = close.iter().flatten().flat_map(|&t| contact.triangles()[t as usize]);
-        let list: Vec<u32> = crossed.chain(corners).collect();
-        self.list_triangles(list.into_iter(), scratch);
-        self.nudge(model, contact, &last, scratch);
-        x.iter_mut().zip(&scratch.positions).for_each(|(x, &p)| *x = p.into());
+        (scratch.left, scratch.close) = (left, close);
         report
     }
 
-    /// Puts every tangle into its best state; returns the pairs that still cross, ascending. `before`: the first state.
-    fn best_states(
+    /// Parts round by round what crosses, `left`, until nothing does; leaves there what still does, ascending. Returns the rounds.
+    fn part_all(
         &self,
+        model: &Model,
         contact: &mut SelfContact,
-        mut tangles: Tangles,
+        start: &Start,
         before: &[Vec3],
+        left: &mut Vec<[u32; 2]>,
         scratch: &mut Scratch,
-    ) -> Vec<[u32; 2]> {
-        let mut left = Vec::new();
-        self.list_triangles(tangles.moved().into_iter(), scratch);
-        for _ in 0..JOININGS {
-            scratch.positions.clear();
-            scratch.positions.extend_from_slice(before);
-            let expected = tangles.best(contact.triangles(), &self.vertex_ring, &mut scratch.positions);
-            left = contact.pairs_among(&scratch.positions, &scratch.triangles);
-            left.retain(|pair| self.at_rest.binary_search(pair).is_err());
-            let is_met = |pair: &&[u32; 2]| expected.binary_search(pair).is_err();
-            let met: Vec<[u32; 2]> = left.iter().filter(is_met).copied().collect();
-            if met.is_empty() {
+    ) -> u32 {
+        let skin = Skin {
+            triangles: &self.triangles,
+            triangles_of_vertex: &self.triangles_of_vertex,
+            vertex_ring: &self.vertex_ring,
+            part_of_vertex: &model.part,
+            before,
+        };
+        let mut tangles = std::mem::take(&mut scratch.tangles);
+        let mut live = std::mem::take(&mut scratch.live);
+        let mut crossing = std::mem::take(&mut scratch.crossing);
+        let mut moved = std::mem::take(&mut scratch.moved_vertices);
+        tangles.begin(&skin, model.bones.len(), left);
+        let mut round = 0;
+        while round < model.settings.untangling {
+            live.clear();
+            live.extend(left.iter().filter(|&&pair| !tangles.is_given_up(&skin, pair)));
+            if live.is_empty() {
                 break;
             }
-            tangles.join(&met);
+            self.part(model, &live, start, (round / PATIENCE).min(MOST_FORCE), scratch, &mut moved);
+            self.new_pairs(contact, scratch, &mut crossing);
+            // What was not moved still crosses.
+            let is_moved = |t: &u32| scratch.triangles.binary_search(t).is_ok();
+            crossing.extend(left.iter().filter(|pair| !pair.iter().any(is_moved)));
+            crossing.sort_unstable();
+            std::mem::swap(left, &mut crossing);
+            tangles.push(&skin, left, &moved, &scratch.positions);
+            round += 1;
         }
-        left
+        // Otherwise the last state is the best of every tangle.
+        if !left.is_empty() {
+            self.list_triangles(tangles.members().iter().copied(), scratch);
+            let expected = &mut crossing;
+            for _ in 0..JOININGS {
+                scratch.positions.clone_from_slice(before);
+                tangles.best(&skin, &mut scratch.positions, expected);
+                self.new_pairs(contact, scratch, left);
+                live.clear();
+                live.extend(left.iter().filter(|pair| expected.binary_search(pair).is_err()));
+                if live.is_empty() {
+                    break;
+                }
+                tangles.join(&skin, &live, &[]);
+            }
+        }
+        (scratch.tangles, scratch.live, scratch.crossing) = (tangles, live, crossing);
+        scratch.moved_vertices = moved;
+        round
     }
 
-    /// Moves listed triangles that all but touch others away from them, unless they would cross others then; `left` are pairs
-    /// that cross anyway, ascending.
-    fn nudge(&self, model: &Model, contact: &mut SelfContact, left: &[[u32; 2]], scratch: &mut Scratch) {
+    /// The pairs with a listed triangle that cross and do not at rest, ascending.
+    fn new_pairs(&self, contact: &mut SelfContact, scratch: &Scratch, found: &mut Vec<[u32; 2]>) {
+        contact.pairs_among(&scratch.positions, &scratch.triangles, found);
+        found.retain(|pair| self.at_rest.binary_search(pair).is_err());
+    }
+
+    /// Moves triangles that have been parted or were `close` and all but touch others away from them, unless they would
+    /// cross others then; `left` are pairs that cross anyway, ascending.
+    fn nudge(
+        &self,
+        model: &Model,
+        contact: &mut SelfContact,
+        left: &[[u32; 2]],
+        close: &[[u32; 2]],
+        scratch: &mut Scratch,
+    ) {
         let apart = APART * model.size;
-        let mut back: std::collections::BTreeMap<u32, Vec3> = std::collections::BTreeMap::new();
+        let mut list = std::mem::take(&mut scratch.moved_vertices);
+        let mut pairs = std::mem::take(&mut scratch.crossing);
+        let mut pushes = std::mem::take(&mut scratch.pushes_of_pairs);
+        let mut back = std::mem::take(&mut scratch.back);
+        back.clear();
+        list.clear();
+        list.extend(scratch.parted.iter().filter(|parted| parted.1 >= 1.0).map(|parted| parted.0));
+        list.extend(close.iter().flatten().flat_map(|&t| self.triangles[t as usize]));
         for _ in 0..NUDGES {
-            let mut close = contact.close_pairs_among(&scratch.positions, &scratch.triangles, apart);
-            close.retain(|pair| self.close_at_rest.binary_search(pair).is_err());
-            if close.is_empty() {
+            self.list_triangles(list.iter().copied(), scratch);
+            contact.close_pairs_among(&scratch.positions, &scratch.triangles, apart, &mut pairs);
+            pairs.retain(|pair| self.close_at_rest.binary_search(pair).is_err());
+            if pairs.is_empty() {
                 break;
             }
-            let mut pushes: Vec<(u32, Vec3)> = Vec::new();
-            for pair in close {
-                let corners = pair.map(|t| contact.triangles()[t as usize]);
+            pushes.clear();
+            for pair in &pairs {
+                let corners = pair.map(|t| self.triangles[t as usize]);
                 let [a, b] = corners.map(|t| t.map(|v| scratch.positions[v as usize]));
                 let (distance, away) = gap(a, b);
                 // A little more, or rounding decides again.
                 let step = 0.75 * (apart - distance) * away;
-                pushes.extend(corners[0].map(|v| (v, -step)));
-                pushes.extend(corners[1].map(|v| (v, step)));
+                corners[0].into_iter().for_each(|v| pushes.add(v, -step));
+                corners[1].into_iter().for_each(|v| pushes.add(v, step));
             }
-            pushes.sort_by_key(|push| push.0);
-            for group in pushes.chunk_by(|a, b| a.0 == b.0) {
-                let (v, sum) = (group[0].0, group.iter().map(|push| push.1).sum::<Vec3>());
-                back.entry(v).or_insert(scratch.positions[v as usize]);
-                scratch.positions[v as usize] += sum / group.len() as f32;
+            list.clear();
+            for (v, push) in pushes.means() {
+                back.add(v, scratch.positions[v as usize]);
+                scratch.positions[v as usize] += push;
+                list.push(v);
             }
-            self.list_triangles(pushes.iter().map(|push| push.0), scratch);
         }
-        while !back.is_empty() {
-            self.list_triangles(back.keys().copied(), scratch);
-            let mut pairs = contact.pairs_among(&scratch.positions, &scratch.triangles);
-            pairs.retain(|pair| {
-                self.at_rest.binary_search(pair).is_err() && left.binary_search(pair).is_err()
+        back.keep_first();
+        while !back.0.is_empty() {
+            self.list_triangles(back.0.iter().map(|nudged| nudged.0).chain(list.iter().copied()), scratch);
+            self.new_pairs(contact, scratch, &mut pairs);
+            pairs.retain(|pair| left.binary_search(pair).is_err());
+            list.clear();
+            list.extend(pairs.iter().flatten().flat_map(|&t| self.triangles[t as usize]));
+            list.sort_unstable();
+            let count = back.0.len();
+            back.0.retain(|&(v, _, p)| {
+                let is_bad = list.binary_search(&v).is_ok();
+                if is_bad {
+                    scratch.positions[v as usize] = p;
+                }
+                !is_bad
             });
-            let corners = pairs.iter().flatten().flat_map(|&t| contact.triangles()[t as usize]);
-            let bad: Vec<(u32, Vec3)> = corners.filter_map(|v| back.remove_entry(&v)).collect();
-            if bad.is_empty() {
+            if back.0.len() == count {
                 break;
             }
-            for (v, p) in bad {
-                scratch.positions[v as usize] = p;
-            }
         }
-    }
-
-    /// For each vertex how near it is, along the skin, to where `skinned` makes the skin cross itself and rest does not:
-    /// 1 at the crossing and inside it, 0 from [`PRESSED`] inner radii on.
-    pub fn find_pressed(
-        &self,
-        model: &Model,
-        contact: &mut SelfContact,
-        skinned: impl Iterator<Item = Vec3A>,
-        pressed: &mut Vec<f32>,
-        room: &mut Vec<f32>,
-        scratch: &mut Scratch,
-    ) {
-        room.clear();
-        room.resize(model.rest.len(), 0.0);
-        scratch.positions.clear();
-        scratch.positions.extend(skinned.map(Vec3::from));
-        scratch.strength.clear();
-        scratch.strength.resize(model.rest.len(), 0.0);
-        scratch.touched.clear();
-        let crossings = contact.find_between_patches(&scratch.positions);
-        let new = crossings.pairs.iter().filter(|pair| self.at_rest.binary_search(pair).is_err());
-        let folds = crossings.folds.iter().filter(|fold| self.folds_at_rest.binary_search(fold).is_err());
-        let new: Vec<[u32; 2]> = new.chain(folds).copied().collect();
-        let triangles = contact.triangles();
-        let mut front = Vec::new();
-        for pair in &new {
-            let corners = pair.map(|t| triangles[t as usize]);
-            let [a, b] = corners.map(|t| t.map(|v| scratch.positions[v as usize]));
-            let depth = crossing_depth(a, b);
-            for v in corners.into_iter().flatten() {
-                scratch.raise(model, v, 1.0, &mut front);
-                // A triangle that crosses is buried to some part of its edges.
-                let edges = model
-                    .mean
-                    .of(v as usize)
-                    .map(|(k, _)| model.rest[v as usize].distance(model.rest[k as usize]));
-                let most = model
-                    .bones
-                    .get(model.part[v as usize] as usize)
-                    .map_or(0.0, |bone| CROSSED * bone.fineness * bone.inner_radius);
-                let buried = (0.5 * edges.fold(0.0, f32::max)).min(most.max(depth));
-                room[v as usize] = room[v as usize].max(buried);
-            }
-        }
-        if !front.is_empty() {
-            contact.fit(&scratch.positions);
-            let sheet = Sheet {
-                triangles: contact.triangles(),
-                vertex_ring: &self.vertex_ring,
-                triangles_of_vertex: &self.triangles_of_vertex,
-                component_of_vertex: &self.component_of_vertex,
-                group_of_vertex: &self.component_of_vertex,
-            };
-            let found = burial::cover(&sheet, &scratch.positions, &crossings, contact.bvh());
-            let mut buried = Vec::new();
-            for (v, (cover, rest)) in found.cover.iter().zip(&self.cover_at_rest).enumerate() {
-                let change = cover.unwrap_or(0) - rest.unwrap_or(0);
-                if cover.is_some() && change != 0 {
-                    scratch.raise(model, v as u32, 1.0, &mut front);
-                    buried.push((v as u32, change));
-                }
-            }
-            let depths = burial::depths(&sheet, &scratch.positions, &found, contact.bvh(), &buried);
-            self.make_room(model, buried.iter().map(|b| b.0).zip(depths), &front, room);
-        }
-        scratch.spread(model, front, usize::MAX, PRESSED, |bone| bone.inner_radius);
-        pressed.clear();
-        // Full up to half the way.
-        let near = |(v, (&strength, &room)): (usize, (&f32, &f32))| {
-            let inner = model.bones.get(model.part[v] as usize).map_or(0.0, |bone| bone.inner_radius);
-            smoothstep(2.0 * strength) * smoothstep(room / (ROOMY * inner).max(f32::MIN_POSITIVE))
-        };
-        pressed.extend(scratch.strength.iter().zip(room.iter()).enumerate().map(near));
-        scratch.strength.iter_mut().for_each(|s| *s = 0.0);
-    }
-
-    /// How far skin may have to go to be parted, metres: as deep as it or skin near it is buried, less along the skin.
-    fn make_room(
-        &self,
-        model: &Model,
-        buried: impl Iterator<Item = (u32, f32)>,
-        crossing: &[u32],
-        room: &mut [f32],
-    ) {
-        let mut queue = std::collections::VecDeque::new();
-        for (v, depth) in buried {
-            room[v as usize] = room[v as usize].max(depth);
-        }
-        queue.extend(crossing.iter().copied());
-        while let Some(v) = queue.pop_front() {
-            for (k, _) in model.mean.of(v as usize) {
-                let length = model.rest[v as usize].distance(model.rest[k as usize]);
-                let left = room[v as usize] - ROOM_SLOPE * length;
-                if left > room[k as usize] + 1e-6 * model.size {
-                    room[k as usize] = left;
-                    queue.push_back(k);
-                }
-            }
-        }
+        (scratch.moved_vertices, scratch.crossing) = (list, pairs);
+        (scratch.pushes_of_pairs, scratch.back) = (pushes, back);
     }
 
     /// Moves crossing triangles so that the line along which they cross grows shorter: what is swallowed finds its
@@ -516,17 +476,11 @@ impl Untangler {
     ///
     /// Based on: Volino, Magnenat-Thalmann. Resolving Surface Collisions through Intersection Contour
     /// Minimization. 2006.
-    fn shorten_contours(
-        &self,
-        model: &Model,
-        contact: &SelfContact,
-        pairs: &[[u32; 2]],
-        scratch: &mut Scratch,
-    ) {
-        let triangles = contact.triangles();
-        let x = &scratch.positions;
+    fn shorten_contours(&self, model: &Model, pairs: &[[u32; 2]], scratch: &mut Scratch) {
+        let triangles = &self.triangles;
+        let Scratch { positions: x, pierced, pushes_of_pairs: shares, pushes, .. } = scratch;
         let at = |t: u32| triangles[t as usize].map(|v| x[v as usize]);
-        let mut pierced: Vec<(u32, u32, u32)> = Vec::new();
+        pierced.clear();
         for &[a, b] in pairs {
             for (edges_of, face) in [(a, b), (b, a)] {
                 let (t, other) = (triangles[edges_of as usize], triangles[face as usize]);
@@ -543,8 +497,8 @@ impl Untangler {
         }
         pierced.sort_unstable();
         pierced.dedup();
-        let mut pushes: Vec<(u32, Vec3)> = Vec::new();
-        for &(p, q, face) in &pierced {
+        shares.clear();
+        for &(p, q, face) in pierced.iter() {
             let along = (x[q as usize] - x[p as usize]).normalize_or_zero();
             let normal = unit_normal(at(face));
             let slope = along.dot(normal);
@@ -561,20 +515,14 @@ impl Untangler {
                 shorter += line - normal * (2.0 * along.dot(line) / slope);
             }
             let step = |v: u32| {
-                let part = model.part[v as usize];
-                let most = CONTOUR_STEP * model.bones.get(part as usize).map_or(0.0, |b| b.inner_radius);
+                let most = CONTOUR_STEP * model.inner_radius(v);
                 shorter * most / (1.0 + shorter.length_squared()).sqrt()
             };
-            pushes.extend([p, q].map(|v| (v, step(v))));
-            pushes.extend(triangles[face as usize].map(|v| (v, -step(v))));
+            [p, q].into_iter().for_each(|v| shares.add(v, step(v)));
+            triangles[face as usize].into_iter().for_each(|v| shares.add(v, -step(v)));
         }
-        // In a fixed order; the sort keeps the order of a vertex's pushes.
-        pushes.sort_by_key(|push| push.0);
-        scratch.pushes.resize(x.len(), Vec3::ZERO);
-        for group in pushes.chunk_by(|a, b| a.0 == b.0) {
-            let sum: Vec3 = group.iter().map(|push| push.1).sum();
-            scratch.pushes[group[0].0 as usize] = sum / group.len() as f32;
-        }
+        pushes.resize(x.len(), Vec3::ZERO);
+        shares.means().for_each(|(v, push)| pushes[v as usize] = push);
     }
 
     /// Fills in the triangles around `vertices`, ascending.
@@ -589,18 +537,18 @@ impl Untangler {
         scratch.triangles.iter().for_each(|&t| scratch.is_listed[t as usize] = false);
     }
 
-    /// One round: folds are smoothed, limbs pushed apart. Lists the triangles it moved and returns the vertices.
+    /// One round: folds are smoothed, limbs pushed apart. Lists the triangles it moved, and in `moved` the vertices, ascending.
     fn part(
         &self,
         model: &Model,
-        contact: &SelfContact,
         pairs: &[[u32; 2]],
         start: &Start,
         force: u32,
         scratch: &mut Scratch,
-    ) -> Vec<u32> {
-        let part = |t: u32| model.part[contact.triangles()[t as usize][0] as usize];
-        let is_fold = |&&[a, b]: &&[u32; 2]| {
+        moved: &mut Vec<u32>,
+    ) {
+        let part = |t: u32| model.part[self.triangles[t as usize][0] as usize];
+        let is_fold = |&[a, b]: &[u32; 2]| {
             let (a, b) = (part(a), part(b));
             a == b
                 || a != FOLLOWS
@@ -608,78 +556,73 @@ impl Untangler {
                     && matches!(model.relation(a, b), Relation::Same | Relation::Joint)
         };
         // Skinning alone does not cross there: tracking made it, and goes back.
-        let is_own_making = |pair: &&[u32; 2]| {
+        let is_own_making = |pair: &[u32; 2]| {
             let pressed =
-                |&t: &u32| contact.triangles()[t as usize].iter().any(|&v| start.pressed[v as usize] > 0.0);
+                |&t: &u32| self.triangles[t as usize].iter().any(|&v| start.pressed[v as usize] > 0.0);
             !pair.iter().any(pressed)
         };
-        let (own_making, pairs): (Vec<[u32; 2]>, Vec<[u32; 2]>) = pairs.iter().partition(is_own_making);
-        let (folds, mut limbs): (Vec<[u32; 2]>, Vec<[u32; 2]>) = pairs.iter().partition(is_fold);
-        if force >= PUSHED_FOLDS {
-            limbs.extend_from_slice(&folds);
+        let mut kinds = std::mem::take(&mut scratch.kinds);
+        let Kinds { own_making, folds, limbs } = &mut kinds;
+        [&mut *own_making, folds, limbs].into_iter().for_each(Vec::clear);
+        for pair in pairs {
+            match (is_own_making(pair), is_fold(pair)) {
+                (true, _) => own_making.push(*pair),
+                (false, true) => folds.push(*pair),
+                (false, false) => limbs.push(*pair),
+            }
         }
-        scratch.triangles.clear();
-        let mut moved = Vec::new();
+        if force >= PUSHED_FOLDS {
+            limbs.extend_from_slice(folds);
+        }
+        moved.clear();
         if !own_making.is_empty() {
-            self.mark(model, contact, &own_making, SPREAD * (1.0 + force as f32), force, scratch);
+            self.mark(model, own_making, SPREAD * (1.0 + force as f32), force, scratch);
             scratch.retreat(start.skinned);
             scratch.keep_lengths(model);
-            moved.extend_from_slice(&scratch.touched);
-            scratch.unmark();
+            scratch.unmark(moved);
         }
         if !folds.is_empty() {
-            self.mark(model, contact, &folds, SPREAD * (1.0 + 0.5 * force as f32), force, scratch);
+            self.mark(model, folds, SPREAD * (1.0 + 0.5 * force as f32), force, scratch);
             (0..=force).for_each(|_| scratch.smooth(model, SMOOTHING));
             scratch.keep_lengths(model);
-            moved.extend_from_slice(&scratch.touched);
-            scratch.unmark();
+            scratch.unmark(moved);
         }
         if !limbs.is_empty() {
-            self.shorten_contours(model, contact, &limbs, scratch);
-            self.mark(model, contact, &limbs, SPREAD * (1.0 + force as f32), force, scratch);
+            self.shorten_contours(model, limbs, scratch);
+            self.mark(model, limbs, SPREAD * (1.0 + force as f32), force, scratch);
             scratch.push(model);
             scratch.smooth(model, PUSHED_SMOOTHING);
             scratch.keep_lengths(model);
-            moved.extend_from_slice(&scratch.touched);
-            scratch.unmark();
+            scratch.unmark(moved);
         }
+        scratch.kinds = kinds;
         moved.sort_unstable();
         moved.dedup();
         self.list_triangles(moved.iter().copied(), scratch);
-        moved
     }
 
     /// Gives the vertices of crossing triangles a strength, 1 for deep crossings, and those around them less.
-    fn mark(
-        &self,
-        model: &Model,
-        contact: &SelfContact,
-        pairs: &[[u32; 2]],
-        reach: f32,
-        force: u32,
-        scratch: &mut Scratch,
-    ) {
-        let mut front = Vec::new();
+    fn mark(&self, model: &Model, pairs: &[[u32; 2]], reach: f32, force: u32, scratch: &mut Scratch) {
         scratch.crosses.resize(scratch.positions.len(), false);
+        scratch.front.clear();
         for pair in pairs {
-            let corners = pair.map(|t| contact.triangles()[t as usize]);
+            let corners = pair.map(|t| self.triangles[t as usize]);
             let [a, b] = corners.map(|t| t.map(|v| scratch.positions[v as usize]));
             let [edge_a, edge_b] = corners.map(|t| {
                 let [p, q, r] = t.map(|v| model.rest[v as usize]);
                 (p.distance(q) + q.distance(r) + r.distance(p)) / 3.0
             });
-            let inner_radius =
-                |v: u32| model.bones.get(model.part[v as usize] as usize).map(|b| b.inner_radius);
-            let inner =
-                corners.iter().flatten().filter_map(|&v| inner_radius(v)).fold(f32::INFINITY, f32::min);
+            let has_part = |v: &&u32| model.part[**v as usize] != FOLLOWS;
+            let inner = corners.iter().flatten().filter(has_part);
+            let inner = inner.map(|&v| model.inner_radius(v)).fold(f32::INFINITY, f32::min);
             let depth = crossing_depth(a, b).max(LEAST_DEPTH * inner * (1 << force) as f32);
             let strength = (depth / (DEEP * edge_a.min(edge_b)).max(f32::MIN_POSITIVE)).min(1.0);
             for v in corners.into_iter().flatten() {
-                scratch.raise(model, v, strength, &mut front);
+                scratch.raise(model, v, strength);
                 scratch.crosses[v as usize] = true;
             }
         }
-        scratch.spread(model, front, RINGS + force as usize, reach, |bone| bone.inner_radius);
+        scratch.spread(model, RINGS + force as usize, reach);
         scratch.touched.sort_unstable();
     }
 }

@@ -1,0 +1,133 @@
+//! Where skinning alone buries skin in skin: there, and near it, contact is looked for.
+
+use super::model::Model;
+use super::pose::smoothstep;
+use super::untangle::{self, Untangler};
+use crate::geom::SelfContact;
+use crate::geom::burial::{Burial, Sheet};
+use crate::geom::intersect::crossing_depth;
+use crate::geom::self_contact::Crossings;
+use glam::{Vec3, Vec3A};
+use std::collections::VecDeque;
+
+/// In inner radii: room from which on skin may be pressed at all. Without it the athlete's collar bones sink in when the
+/// arms go forward, a hand's breadth from where the armpits fold.
+const ROOMY: f32 = 0.05;
+/// In inner radii: room that a triangle of fine skin is given at most because it crosses; coarse skin is given less, or as
+/// much as it is deep. Without a limit coarse skin swells and sinks by half an edge from one frame to the next; at 0.2 the
+/// fingers of mh_base stay tangled.
+const CROSSED: f32 = 0.4;
+/// What the room to part loses per metre along the skin. At 0.5 shoulders stay tangled when the arms go up.
+const ROOM_SLOPE: f32 = 0.25;
+/// In inner radii along the skin: how far from what skinning alone buries contact is looked for. Three radii opened the
+/// athlete's shoulder around a crossing in the armpit; less than 1 was not tried.
+const PRESSED: f32 = 1.0;
+
+/// Buffers of [`Untangler::find_pressed`], kept from frame to frame.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scratch {
+    crossings: Crossings,
+    burial: Burial,
+    /// Vertices whose cover differs from that at rest, by how much, and how deep they are, metres.
+    buried: Vec<(u32, i32)>,
+    depths: Vec<f32>,
+    queue: VecDeque<u32>,
+}
+
+impl Untangler {
+    /// For each vertex how near it is, along the skin, to where `skinned` makes the skin cross itself and rest does not:
+    /// 1 at the crossing and inside it, 0 from [`PRESSED`] inner radii on.
+    pub fn find_pressed(
+        &self,
+        model: &Model,
+        contact: &mut SelfContact,
+        skinned: impl Iterator<Item = Vec3A>,
+        pressed: &mut Vec<f32>,
+        room: &mut Vec<f32>,
+        scratch: &mut untangle::Scratch,
+    ) {
+        room.clear();
+        room.resize(model.rest.len(), 0.0);
+        scratch.positions.clear();
+        scratch.positions.extend(skinned.map(Vec3::from));
+        scratch.strength.clear();
+        scratch.strength.resize(model.rest.len(), 0.0);
+        scratch.touched.clear();
+        scratch.front.clear();
+        let mut found = std::mem::take(&mut scratch.pressed);
+        contact.find_between_patches(&scratch.positions, &mut found.crossings);
+        let Crossings { pairs, folds } = &found.crossings;
+        let new = pairs.iter().filter(|pair| self.at_rest.binary_search(*pair).is_err());
+        let folds = folds.iter().filter(|fold| self.folds_at_rest.binary_search(*fold).is_err());
+        for pair in new.chain(folds) {
+            let corners = pair.map(|t| self.triangles[t as usize]);
+            let [a, b] = corners.map(|t| t.map(|v| scratch.positions[v as usize]));
+            let depth = crossing_depth(a, b);
+            for v in corners.into_iter().flatten() {
+                scratch.raise(model, v, 1.0);
+                // A triangle that crosses is buried to some part of its edges.
+                let edges = model
+                    .mean
+                    .of(v as usize)
+                    .map(|(k, _)| model.rest[v as usize].distance(model.rest[k as usize]));
+                let fineness = model.bones.get(model.part[v as usize] as usize).map_or(0.0, |b| b.fineness);
+                let most = CROSSED * fineness * model.inner_radius(v);
+                let buried = (0.5 * edges.fold(0.0, f32::max)).min(most.max(depth));
+                room[v as usize] = room[v as usize].max(buried);
+            }
+        }
+        if !scratch.front.is_empty() {
+            contact.fit(&scratch.positions);
+            let sheet = Sheet {
+                triangles: &self.triangles,
+                vertex_ring: &self.vertex_ring,
+                triangles_of_vertex: &self.triangles_of_vertex,
+                component_of_vertex: &self.component_of_vertex,
+                group_of_vertex: &self.component_of_vertex,
+            };
+            let Scratch { crossings, burial, buried, depths, .. } = &mut found;
+            burial.cover(&sheet, &scratch.positions, crossings, contact.bvh());
+            buried.clear();
+            for (v, (now, rest)) in burial.cover.iter().zip(&self.cover_at_rest).enumerate() {
+                let change = now.unwrap_or(0) - rest.unwrap_or(0);
+                if now.is_some() && change != 0 {
+                    scratch.raise(model, v as u32, 1.0);
+                    buried.push((v as u32, change));
+                }
+            }
+            burial.depths(&sheet, &scratch.positions, contact.bvh(), buried, depths);
+            found.make_room(model, &scratch.front, room);
+        }
+        scratch.pressed = found;
+        scratch.spread(model, usize::MAX, PRESSED);
+        pressed.clear();
+        // Full up to half the way.
+        let near = |(v, (&strength, &room)): (usize, (&f32, &f32))| {
+            let inner = model.inner_radius(v as u32);
+            smoothstep(2.0 * strength) * smoothstep(room / (ROOMY * inner).max(f32::MIN_POSITIVE))
+        };
+        pressed.extend(scratch.strength.iter().zip(room.iter()).enumerate().map(near));
+        scratch.strength.iter_mut().for_each(|s| *s = 0.0);
+    }
+}
+
+impl Scratch {
+    /// How far skin may have to go to be parted, metres: as deep as it or skin near it is buried, less along the skin.
+    fn make_room(&mut self, model: &Model, crossing: &[u32], room: &mut [f32]) {
+        let Self { buried, depths, queue, .. } = self;
+        for (&(v, _), &depth) in buried.iter().zip(depths.iter()) {
+            room[v as usize] = room[v as usize].max(depth);
+        }
+        queue.extend(crossing.iter().copied());
+        while let Some(v) = queue.pop_front() {
+            for (k, _) in model.mean.of(v as usize) {
+                let length = model.rest[v as usize].distance(model.rest[k as usize]);
+                let left = room[v as usize] - ROOM_SLOPE * length;
+                if left > room[k as usize] + 1e-6 * model.size {
+                    room[k as usize] = left;
+                    queue.push_back(k);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Once the first frames have made room, a frame of the implicit skin asks for no memory.
+
+use ecorche::character::Pose;
+use ecorche::deform::{Body, Method, Workspace};
+use ecorche::frame::Frame;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::Arc;
+
+/// The system's allocator, counting what each thread asks it for.
+struct Counting;
+
+thread_local! {
+    static ASKED: Cell<usize> = const { Cell::new(0) };
+}
+
+// SAFETY: everything is handed on to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ASKED.set(ASKED.get() + 1);
+        // SAFETY: the caller's promises.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promises.
+        unsafe { System.dealloc(block, layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ASKED.set(ASKED.get() + 1);
+        // SAFETY: the caller's promises.
+        unsafe { System.realloc(block, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Plays moments of a clip over and over on one thread; the last time none of them may ask for memory.
+fn asks_for_nothing(sample: &str, clip: &str, times: &[f32]) {
+    let character = Arc::new(ecorche::samples::build(sample).unwrap());
+    let body = Body::bind(character.clone(), Method::Implicit, None);
+    let (mut workspace, mut frame) = (Workspace::default(), Frame::default());
+    let mut pose = Pose::rest(&character);
+    let clip = character.clip(clip).unwrap();
+    let mut play = || {
+        let deform = |&time: &f32| {
+            clip.sample(time, &mut pose);
+            let before = ASKED.get();
+            body.deform_into(&pose, time, None, &mut workspace, &mut frame);
+            let asked = ASKED.get() - before;
+            let crossed = frame.report.tracking.map_or(0, |tracking| tracking.pairs[0]);
+            (asked, crossed)
+        };
+        times.iter().map(deform).collect::<Vec<_>>()
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let frames = pool.install(|| {
+        let first = play();
+        assert!(first[0].0 > 0, "the first frame makes room, and is counted");
+        (0..3).for_each(|_| drop(play()));
+        play()
+    });
+    for (time, (asked, crossed)) in times.iter().zip(frames) {
+        assert!(crossed > 0, "{sample} {} at {time} s: nothing to untangle", clip.name);
+        assert_eq!(asked, 0, "{sample} {} at {time} s asks for memory", clip.name);
+    }
+}
+
+#[test]
+fn a_fist_that_closes_asks_for_no_memory() {
+    asks_for_nothing("hand", "fist", &[0.9, 1.2, 1.05]);
+}
+
+#[test]
+fn a_deep_squat_asks_for_no_memory() {
+    asks_for_nothing("athlete", "squat", &[1.4, 1.3]);
+}
