@@ -149,7 +149,9 @@ impl Block {
     }
 }
 
-/// The loop over a run of `K` influences each; `K` is known to the compiler.
+/// The loop over a run of `K` influences each; `K` is known to the compiler. A function of its own, so that its registers
+/// are not shared with the caller's.
+#[inline(never)]
 fn fixed<const K: usize, M: Kernel>(
     kernel: &M,
     first: usize,
