@@ -168,7 +168,8 @@ impl<'a> ClipJudge<'a> {
             &before.posed_from_rest,
             posed_from_rest,
         );
-        let allowed = motion::largest_nearby(positions, &carried, judge.size);
+        let allowed =
+            motion::largest_nearby([&before.positions, positions], &carried, &judge.edges, judge.size);
         let moved: Vec<Vec3> = positions.iter().zip(&before.positions).map(|(&p, &q)| p - q).collect();
         let mut popping = motion::ratios(moved.iter().map(|m| m.length()), &allowed, judge.size);
         self.popping.add(&popping);

@@ -2,8 +2,10 @@
 //!
 //! A vertex may move from one frame to the next as far as the skeleton carries skin near it: the largest
 //! displacement, over the joints that hold a vertex, of its rest position moved rigidly with the joint, taken
-//! over all vertices within reach of it (2 % of the size; contact passes motion on to skin whose own joints
-//! rest). *Popping* is how far it does move over that length. Linear skinning is an average of its joints'
+//! over all vertices near it. Near is what touches it in either frame (within 2 % of the size: contact passes motion on
+//! to skin whose own joints rest, when a limb comes and when it goes), and what is two edges from such skin, which
+//! passes it on: a mesh cannot give way by less than the triangles around a vertex, and those of a cow of 400 vertices are
+//! wider than the reach. *Popping* is how far it does move over that length. Linear skinning is an average of its joints'
 //! motions and so never exceeds 1; a vertex that switches between two answers does.
 //!
 //! *Flicker* is the change of that motion from frame to frame (the second difference) over the longer of the two
@@ -21,6 +23,8 @@ use std::collections::BTreeMap;
 /// How far contact passes motion on, of the size. Fingers of one hand are nearer than this, a hand and the
 /// hip it swings past are not.
 const REACH: f32 = 0.02;
+/// How many edges skin passes on what moves it.
+const PASSED_ON: usize = 2;
 /// Motion below this, of the size, is rounding.
 const STILL: f32 = 1e-5;
 
@@ -41,8 +45,30 @@ pub fn carried(rest: &[Vec3], influences: &Influences, before: &[Affine3A], afte
         .collect()
 }
 
+/// The largest `value` near each vertex, see above, in one or the other of two frames.
+pub(super) fn largest_nearby(
+    [before, after]: [&[Vec3]; 2],
+    values: &[f32],
+    edges: &[([u32; 2], f32)],
+    size: f32,
+) -> Vec<f32> {
+    let mut near: Vec<f32> = within_reach(before, values, size);
+    for (near, also) in near.iter_mut().zip(within_reach(after, values, size)) {
+        *near = near.max(also);
+    }
+    for _ in 0..PASSED_ON {
+        let from = near.clone();
+        for &([a, b], _) in edges {
+            let [a, b] = [a as usize, b as usize];
+            near[a] = near[a].max(from[b]);
+            near[b] = near[b].max(from[a]);
+        }
+    }
+    near
+}
+
 /// The largest `value` within reach of each vertex, found on a grid of cells as wide as the reach.
-pub(super) fn largest_nearby(positions: &[Vec3], values: &[f32], size: f32) -> Vec<f32> {
+fn within_reach(positions: &[Vec3], values: &[f32], size: f32) -> Vec<f32> {
     let cell_of = |p: Vec3| (p / (size * REACH).max(f32::MIN_POSITIVE)).floor().as_ivec3().to_array();
     let mut cells: BTreeMap<[i32; 3], f32> = BTreeMap::new();
     for (&p, &value) in positions.iter().zip(values) {

@@ -284,6 +284,53 @@ fn a_patch_has_no_volume_of_its_own() {
     assert_eq!((ratios.whole, ratios.parts), (1.0, vec![Some(1.0), None]));
 }
 
+/// Two squares of four triangles each lie on each other, and a triangle apart. The upper square is lifted off by its joint; skin
+/// whose own joint rests goes with it by half.
+#[test]
+fn skin_may_move_with_what_touches_it_and_with_its_neighbours() {
+    let square = |y: f32| {
+        [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.5, 0.5]].map(|[x, z]| Vec3::new(x, y, z))
+    };
+    let far = [Vec3::X * 4.0, Vec3::X * 5.0, Vec3::X * 4.0 + Vec3::Z];
+    let touching = 0.01;
+    let positions = [square(0.0).as_slice(), &square(touching), &far].concat();
+    let fan = [[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]];
+    let mut triangles: Vec<[u32; 3]> = fan.into_iter().chain(fan.map(|t| t.map(|v| v + 5))).collect();
+    triangles.push([10, 11, 12]);
+    let rest = TriMesh { positions, triangles };
+    let joints = (0..13).map(|v| vec![(u32::from((5..10).contains(&v)), 1.0)]);
+    let influences = Influences::new(joints);
+    let parts = vec![0; 13];
+    let input =
+        JudgeInput { rest: &rest, part_of_vertex: &parts, group_of_vertex: None, influences: &influences };
+    let judge = Judge::new(input).expect("a sound surface");
+    let popping = |moved: &[usize]| {
+        let mut clip = judge.clip();
+        for frame in 0..2 {
+            let rise = frame as f32 * 0.3;
+            let pose = [Affine3A::IDENTITY, Affine3A::from_translation(Vec3::Y * rise)];
+            let mut positions = rest.positions.clone();
+            for (v, p) in positions.iter_mut().enumerate() {
+                let share = if (5..10).contains(&v) {
+                    1.0
+                } else if moved.contains(&v) {
+                    0.5
+                } else {
+                    0.0
+                };
+                p.y += share * rise;
+            }
+            let input = FrameInput { posed_from_rest: &pose, ..FrameInput::new(frame, &positions) };
+            clip.add(&input).expect("as many positions as vertices");
+        }
+        clip.finish().of("popping_max").map(|s| s.worst)
+    };
+    // What lay on it has gone by the second frame, farther than the reach.
+    assert_eq!(popping(&[0, 1, 2, 3, 4]), Some(1.0));
+    // Skin that nothing is near has no such excuse.
+    assert!(popping(&[10]).is_some_and(|worst| worst > 100.0));
+}
+
 #[test]
 fn linear_skinning_never_pops_and_a_jump_does() {
     let (judge, rest, influences) = tube_judge();

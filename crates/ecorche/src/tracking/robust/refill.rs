@@ -156,7 +156,8 @@ impl Untangler {
         }
     }
 
-    /// Moves the skin its way; what would cross other skin, or be creased or torn, goes half as far until it does not.
+    /// Moves the skin its way; what would cross other skin, or be creased or torn, goes half as far until it does not. With a
+    /// margin first, so that it does not end against other skin; then as it is.
     fn swell(
         &self,
         model: &Model,
@@ -168,53 +169,49 @@ impl Untangler {
         let Refill { list, ways, swollen, start, slowed, pairs, .. } = refill;
         start.clear();
         start.extend(list.iter().map(|&v| scratch.positions[v as usize]));
-        // With a margin, which is taken off in the end.
-        let reached = |v: u32, start: Vec3, way: Vec3| {
-            start + way + way.normalize_or_zero() * (MARGIN * model.inner_radius(v))
-        };
-        for (&v, &start) in list.iter().zip(start.iter()) {
-            scratch.positions[v as usize] = reached(v, start, ways[v as usize]);
-        }
-        self.list_triangles(list.iter().copied().filter(|&v| ways[v as usize] != Vec3::ZERO), scratch);
-        loop {
-            slowed.clear();
-            contact.pairs_among(&scratch.positions, &scratch.triangles, pairs);
-            let is_new = |pair: &&[u32; 2]| {
-                self.at_rest.binary_search(pair).is_err() && left.binary_search(pair).is_err()
+        for margin in [MARGIN, 0.0] {
+            let reached = |v: u32, start: Vec3, way: Vec3| {
+                start + way + way.normalize_or_zero() * (margin * model.inner_radius(v))
             };
-            let crossing = pairs.iter().filter(is_new).flatten();
-            slowed.extend(crossing.flat_map(|&t| self.triangles[t as usize]));
-            for &v in list.iter().filter(|&&v| ways[v as usize] != Vec3::ZERO) {
-                let x = |k: u32| scratch.positions[k as usize];
-                let bad = |&(k, _): &(u32, f32)| {
-                    let rest = model.rest[v as usize].distance(model.rest[k as usize]);
-                    !(SHORTEST * rest..=LONGEST * rest).contains(&x(v).distance(x(k)))
+            for (&v, &start) in list.iter().zip(start.iter()) {
+                scratch.positions[v as usize] = reached(v, start, ways[v as usize]);
+            }
+            self.list_triangles(list.iter().copied().filter(|&v| ways[v as usize] != Vec3::ZERO), scratch);
+            loop {
+                slowed.clear();
+                contact.pairs_among(&scratch.positions, &scratch.triangles, pairs);
+                let is_new = |pair: &&[u32; 2]| {
+                    self.at_rest.binary_search(pair).is_err() && left.binary_search(pair).is_err()
                 };
-                slowed.extend(model.mean.of(v as usize).filter(bad).flat_map(|(k, _)| [v, k]));
-            }
-            slowed.sort_unstable();
-            slowed.dedup();
-            slowed.retain(|&v| ways[v as usize] != Vec3::ZERO);
-            if slowed.is_empty() {
-                break;
-            }
-            for &v in slowed.iter() {
-                let way = &mut ways[v as usize];
-                *way *= 0.5;
-                if way.length() < MARGIN * model.inner_radius(v) {
-                    *way = Vec3::ZERO;
+                let crossing = pairs.iter().filter(is_new).flatten();
+                slowed.extend(crossing.flat_map(|&t| self.triangles[t as usize]));
+                for &v in list.iter().filter(|&&v| ways[v as usize] != Vec3::ZERO) {
+                    let x = |k: u32| scratch.positions[k as usize];
+                    let bad = |&(k, _): &(u32, f32)| {
+                        let rest = model.rest[v as usize].distance(model.rest[k as usize]);
+                        !(SHORTEST * rest..=LONGEST * rest).contains(&x(v).distance(x(k)))
+                    };
+                    slowed.extend(model.mean.of(v as usize).filter(bad).flat_map(|(k, _)| [v, k]));
                 }
-                let Ok(i) = list.binary_search(&v) else { continue };
-                scratch.positions[v as usize] = reached(v, start[i], *way);
+                slowed.sort_unstable();
+                slowed.dedup();
+                slowed.retain(|&v| ways[v as usize] != Vec3::ZERO);
+                if slowed.is_empty() {
+                    break;
+                }
+                for &v in slowed.iter() {
+                    let way = &mut ways[v as usize];
+                    *way *= 0.5;
+                    if way.length() < MARGIN * model.inner_radius(v) {
+                        *way = Vec3::ZERO;
+                    }
+                    let Ok(i) = list.binary_search(&v) else { continue };
+                    scratch.positions[v as usize] = reached(v, start[i], *way);
+                }
+                self.list_triangles(slowed.iter().copied(), scratch);
             }
-            self.list_triangles(slowed.iter().copied(), scratch);
         }
-        for (&v, &start) in list.iter().zip(start.iter()) {
-            scratch.positions[v as usize] = start + ways[v as usize];
-            swollen[v as usize] += ways[v as usize];
-        }
-        self.list_triangles(list.iter().copied(), scratch);
-        contact.follow(&scratch.positions, &scratch.triangles);
+        list.iter().for_each(|&v| swollen[v as usize] += ways[v as usize]);
     }
 }
 
