@@ -1,7 +1,7 @@
-//! Once the first frames have made room, a frame of the implicit skin asks for no memory.
+//! Once the first frames have made room, a frame of the implicit skin asks for no memory, alone or after the one before.
 
 use ecorche::character::Pose;
-use ecorche::deform::{Body, Method, Workspace};
+use ecorche::deform::{Body, Method, Settings, State, Workspace};
 use ecorche::frame::Frame;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -38,17 +38,20 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// Plays moments of a clip over and over on one thread; the last time none of them may ask for memory.
-fn asks_for_nothing(sample: &str, clip: &str, times: &[f32]) {
+fn asks_for_nothing(sample: &str, clip: &str, coherent: bool, times: &[f32]) {
     let character = Arc::new(ecorche::samples::build(sample).unwrap());
-    let body = Body::bind(character.clone(), Method::Implicit, None);
+    let settings = Settings { coherent, ..Method::Implicit.into() };
+    let body = Body::bind(character.clone(), settings, None);
+    let mut state = State::default();
     let (mut workspace, mut frame) = (Workspace::default(), Frame::default());
     let mut pose = Pose::rest(&character);
     let clip = character.clip(clip).unwrap();
     let mut play = || {
+        state.reset();
         let deform = |&time: &f32| {
             clip.sample(time, &mut pose);
             let before = ASKED.get();
-            body.deform_into(&pose, time, None, &mut workspace, &mut frame);
+            body.deform_into(&pose, time, coherent.then_some(&mut state), &mut workspace, &mut frame);
             let asked = ASKED.get() - before;
             let crossed = frame.report.tracking.map_or(0, |tracking| tracking.pairs[0]);
             (asked, crossed)
@@ -70,10 +73,11 @@ fn asks_for_nothing(sample: &str, clip: &str, times: &[f32]) {
 
 #[test]
 fn a_fist_that_closes_asks_for_no_memory() {
-    asks_for_nothing("hand", "fist", &[0.9, 1.2, 1.05]);
+    asks_for_nothing("hand", "fist", false, &[0.9, 1.2, 1.05]);
+    asks_for_nothing("hand", "fist", true, &[0.9, 1.05, 1.2]);
 }
 
 #[test]
 fn a_deep_squat_asks_for_no_memory() {
-    asks_for_nothing("athlete", "squat", &[1.4, 1.3]);
+    asks_for_nothing("athlete", "squat", false, &[1.4, 1.3]);
 }

@@ -66,7 +66,8 @@ impl State {
 
     /// Forgets all that was; the next frame is a first one.
     pub fn reset(&mut self) {
-        *self = Self { clip: self.clip.take(), ..Self::default() };
+        self.tracking.reset();
+        self.flesh = None;
     }
 }
 

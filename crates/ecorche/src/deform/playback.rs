@@ -16,13 +16,15 @@ pub struct Playback<'a> {
     pose: Pose,
     /// The first frame that is not in the state.
     next: usize,
+    /// A frame that nobody asked for.
+    between: Frame,
 }
 
 impl<'a> Playback<'a> {
     /// Before the first frame of the plan's clip.
     pub fn new(body: &'a Body, plan: &'a Plan<'a>) -> Self {
         let state = plan.clip.map_or(State::default(), |clip| State::of_clip(&clip.name));
-        Self { body, plan, state, pose: Pose::rest(body.character()), next: 0 }
+        Self { body, plan, state, pose: Pose::rest(body.character()), next: 0, between: Frame::default() }
     }
 
     /// The frame of that number, counted from 0 at the clip's start.
@@ -62,7 +64,7 @@ impl<'a> Playback<'a> {
             self.plan.sample(between, &mut self.pose);
             let time = self.plan.time(between);
             if coherent && between >= *self.plan.frames.start() {
-                self.body.deform_next(&self.pose, time, &mut self.state, workspace);
+                self.body.deform_into(&self.pose, time, Some(&mut self.state), workspace, &mut self.between);
             } else {
                 self.body.advance(&self.pose, time, &mut self.state, workspace);
             }

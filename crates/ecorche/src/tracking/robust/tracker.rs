@@ -55,6 +55,13 @@ pub struct State {
     offsets: Vec<Vec3A>,
 }
 
+impl State {
+    /// As before the first frame.
+    pub fn reset(&mut self) {
+        self.offsets.clear();
+    }
+}
+
 /// An awake vertex.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Awake {
