@@ -57,7 +57,7 @@ impl Untangler {
         let mut found = std::mem::take(&mut scratch.pressed);
         contact.find_between_patches(&scratch.positions, &mut found.crossings);
         let Crossings { pairs, folds } = &found.crossings;
-        let new = pairs.iter().filter(|pair| self.at_rest.binary_search(*pair).is_err());
+        let new = pairs.iter().filter(|pair| self.is_new(pair));
         let folds = folds.iter().filter(|fold| self.folds_at_rest.binary_search(*fold).is_err());
         for pair in new.chain(folds) {
             let corners = pair.map(|t| self.triangles[t as usize]);

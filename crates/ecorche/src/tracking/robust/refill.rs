@@ -180,9 +180,7 @@ impl Untangler {
             loop {
                 slowed.clear();
                 contact.pairs_among(&scratch.positions, &scratch.triangles, pairs);
-                let is_new = |pair: &&[u32; 2]| {
-                    self.at_rest.binary_search(pair).is_err() && left.binary_search(pair).is_err()
-                };
+                let is_new = |pair: &&[u32; 2]| self.is_new(pair) && left.binary_search(pair).is_err();
                 let crossing = pairs.iter().filter(is_new).flatten();
                 slowed.extend(crossing.flat_map(|&t| self.triangles[t as usize]));
                 for &v in list.iter().filter(|&&v| ways[v as usize] != Vec3::ZERO) {

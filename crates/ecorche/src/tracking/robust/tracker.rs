@@ -174,7 +174,7 @@ impl Tracker {
     ) -> Self {
         let mut contact = SelfContact::new(&surface.mesh.positions, &surface.mesh.triangles);
         let model = Model::new(character, surface, parts, contact.bvh(), settings, joins, under);
-        let untangler = Untangler::new(&surface.mesh, &mut contact);
+        let untangler = Untangler::new(&surface.mesh, &parts.part_of_vertex, &mut contact);
         Self { followers: Followers::new(&model), untangler, contact, model }
     }
 

@@ -34,8 +34,8 @@ const PUSHED_RINGS: usize = 8;
 const MOST_FORCE: u32 = 4;
 /// Force from which on folds are pushed apart like limbs.
 const PUSHED_FOLDS: u32 = 2;
-/// In inner radii: how far a crossing triangle goes in one round to shorten its contour. At 0.1 the hand's fist takes
-/// twice the rounds.
+/// In strides: how far a crossing triangle goes in one round to shorten its contour. At 0.1 the hand's fist takes
+/// twice the rounds; with inner radii for strides lips and lids were pushed as far as the head is thick.
 const CONTOUR_STEP: f32 = 0.15;
 /// In mean edges: depth of a crossing from which on it is parted with full strength. A shallower one needs less, and what has
 /// only begun to cross must not jump: at full strength always, the fist moves 25 times as far as the skeleton in single frames and
@@ -261,7 +261,9 @@ pub(super) struct Untangler {
     /// Triangles around each vertex.
     pub(super) triangles_of_vertex: Lists,
     /// Pairs that cross at rest, ascending.
-    pub(super) at_rest: Vec<[u32; 2]>,
+    at_rest: Vec<[u32; 2]>,
+    /// Triangles of skin that follows other skin, such as eyes. It goes there when all else is done: what crosses it now says nothing.
+    follows: Vec<bool>,
     /// Pairs that are closer at rest than others are kept, ascending.
     close_at_rest: Vec<[u32; 2]>,
     pub(super) folds_at_rest: Vec<[u32; 2]>,
@@ -272,7 +274,7 @@ pub(super) struct Untangler {
 
 impl Untangler {
     /// Looks at the surface at rest.
-    pub fn new(mesh: &TriMesh, contact: &mut SelfContact) -> Self {
+    pub fn new(mesh: &TriMesh, part_of_vertex: &[u32], contact: &mut SelfContact) -> Self {
         let adjacency = Adjacency::new(mesh);
         let (component_of_vertex, _) = adjacency.components();
         let crossings = contact.find(&mesh.positions);
@@ -290,6 +292,7 @@ impl Untangler {
         Self {
             triangles: mesh.triangles.clone(),
             at_rest: crossings.pairs,
+            follows: mesh.triangles.iter().map(|t| part_of_vertex[t[0] as usize] == FOLLOWS).collect(),
             close_at_rest,
             folds_at_rest: crossings.folds,
             cover_at_rest: burial.cover,
@@ -297,6 +300,16 @@ impl Untangler {
             vertex_ring: adjacency.vertex_ring,
             component_of_vertex,
         }
+    }
+
+    /// Whether a pair that crosses is to be parted.
+    pub(super) fn is_new(&self, pair: &[u32; 2]) -> bool {
+        !pair.iter().any(|&t| self.follows[t as usize]) && self.at_rest.binary_search(pair).is_err()
+    }
+
+    /// Whether a pair that is close is to be nudged apart.
+    fn is_newly_close(&self, pair: &[u32; 2]) -> bool {
+        !pair.iter().any(|&t| self.follows[t as usize]) && self.close_at_rest.binary_search(pair).is_err()
     }
 
     /// Smooths until nothing new crosses, the rounds are done or too much skin is lost; keeps the best state of every tangle.
@@ -315,12 +328,11 @@ impl Untangler {
         scratch.is_listed.resize(self.triangles.len(), false);
         scratch.touched.clear();
         scratch.parted.clear();
-        let apart = if start.pressed.iter().any(|&p| p > 0.0) { APART * model.size } else { 0.0 };
         let mut left = std::mem::take(&mut scratch.left);
         let mut close = std::mem::take(&mut scratch.close);
-        contact.pairs_between_patches(&scratch.positions, apart, &mut left, &mut close);
-        left.retain(|pair| self.at_rest.binary_search(pair).is_err());
-        close.retain(|pair| self.close_at_rest.binary_search(pair).is_err());
+        contact.pairs_between_patches(&scratch.positions, APART * model.size, &mut left, &mut close);
+        left.retain(|pair| self.is_new(pair));
+        close.retain(|pair| self.is_newly_close(pair));
         report.pairs_before = left.len();
         if !left.is_empty() || !close.is_empty() {
             if !left.is_empty() {
@@ -401,7 +413,7 @@ impl Untangler {
     /// The pairs with a listed triangle that cross and do not at rest, ascending.
     fn new_pairs(&self, contact: &mut SelfContact, scratch: &Scratch, found: &mut Vec<[u32; 2]>) {
         contact.pairs_among(&scratch.positions, &scratch.triangles, found);
-        found.retain(|pair| self.at_rest.binary_search(pair).is_err());
+        found.retain(|pair| self.is_new(pair));
     }
 
     /// Moves triangles that have been parted or were `close` and all but touch others away from them, unless they would
@@ -426,7 +438,7 @@ impl Untangler {
         for _ in 0..NUDGES {
             self.list_triangles(list.iter().copied(), scratch);
             contact.close_pairs_among(&scratch.positions, &scratch.triangles, apart, &mut pairs);
-            pairs.retain(|pair| self.close_at_rest.binary_search(pair).is_err());
+            pairs.retain(|pair| self.is_newly_close(pair));
             if pairs.is_empty() {
                 break;
             }
@@ -515,7 +527,7 @@ impl Untangler {
                 shorter += line - normal * (2.0 * along.dot(line) / slope);
             }
             let step = |v: u32| {
-                let most = CONTOUR_STEP * model.inner_radius(v);
+                let most = CONTOUR_STEP * model.stride[v as usize];
                 shorter * most / (1.0 + shorter.length_squared()).sqrt()
             };
             [p, q].into_iter().for_each(|v| shares.add(v, step(v)));
@@ -629,4 +641,45 @@ impl Untangler {
 
 fn unit_normal([a, b, c]: [Vec3; 3]) -> Vec3 {
     (b - a).cross(c - a).normalize_or_zero()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::character::{Binding, Influences};
+    use crate::parts::Parts;
+    use crate::skinning::Surface;
+    use crate::tracking::robust::Tracker;
+
+    /// A ball in the flesh of the lower half of a cylinder comes half out of it.
+    #[test]
+    fn skin_is_not_parted_from_what_follows_it() {
+        let mut character = crate::samples::build("cylinder").unwrap();
+        let mut ball = character.meshes[0].clone();
+        let skin = ball.positions.len();
+        let (low, high) =
+            ball.positions.iter().fold((Vec3::MAX, Vec3::MIN), |(low, high), &p| (low.min(p), high.max(p)));
+        let (middle, size) = (0.5 * (low + high), high - low);
+        let place = middle + Vec3::new(0.0, -0.25 * size.y, 0.3 * size.z);
+        ball.positions.iter_mut().for_each(|p| *p = place + (*p - middle) / size * (0.15 * size.x));
+        let Binding::Skin(held) = &mut ball.binding else { panic!("the cylinder has a skin") };
+        held.influences = Influences::new(vec![vec![(0, 1.0)]; skin]);
+        character.meshes.push(ball);
+        let surface = Surface::new(&character).unwrap();
+        let parts = Parts::build(&surface, &character, &Default::default(), None);
+        let Tracker { model, untangler, mut contact, .. } =
+            Tracker::new(&character, &surface, &parts, Default::default(), Vec::new(), None);
+        let is_ball = |v: usize| parts.part_of_vertex[v] == FOLLOWS;
+        assert!((0..model.rest.len()).any(is_ball) && !(0..model.rest.len()).all(is_ball));
+        let out = Vec3A::Z * (0.2 * size.z);
+        let moved = |(v, &p): (usize, &Vec3A)| if is_ball(v) { p + out } else { p };
+        let mut x: Vec<Vec3A> = model.rest.iter().enumerate().map(moved).collect();
+        let positions: Vec<Vec3> = x.iter().map(|&p| p.into()).collect();
+        assert!(!contact.find(&positions).pairs.is_empty(), "the ball does not come out");
+        let skinned: Vec<(Vec3A, Mat3A)> = x.iter().map(|&p| (p, Mat3A::IDENTITY)).collect();
+        let start = Start { skinned: &skinned, pressed: &vec![1.0; x.len()] };
+        let report = untangler.untangle(&model, &mut contact, &start, &mut x, &mut Scratch::default());
+        assert_eq!(report, Untangled::default());
+        assert!(x.iter().zip(&skinned).all(|(x, skinned)| *x == skinned.0));
+    }
 }
