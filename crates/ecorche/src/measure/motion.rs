@@ -23,7 +23,8 @@ use std::collections::BTreeMap;
 /// How far contact passes motion on, of the size. Fingers of one hand are nearer than this, a hand and the
 /// hip it swings past are not.
 const REACH: f32 = 0.02;
-/// How many edges skin passes on what moves it.
+/// How many edges skin passes on what moves it. At the clips' own rates popping of the dying cow is 1.15 with 1 and 1.01 with 2, of the
+/// beagle that curls its legs through its trunk 2.2 and 1.3. More was not tried: a real jump must stay one.
 const PASSED_ON: usize = 2;
 /// Motion below this, of the size, is rounding.
 const STILL: f32 = 1e-5;
