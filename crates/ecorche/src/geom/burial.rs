@@ -4,7 +4,7 @@
 //! 1 or more where the vertex is buried in another part (or in a fold of its own), -1 where a fold has turned
 //! the skin inside out. Walking along the surface, the cover changes only where another sheet is pierced, by
 //! one up going in and one down coming out. So it is counted by walking: exact edge-triangle piercings cut the
-//! surface into regions of one cover, and the regions are numbered from the outermost vertex of each component.
+//! surface into regions of one cover, and the regions are numbered from the outermost vertices of each component.
 //!
 //! Where a crossing begins, at a vertex whose own ring crosses itself, the front has no side; such a vertex
 //! belongs to no region and has no cover.
@@ -44,6 +44,9 @@ pub struct Sheet<'a> {
     pub group_of_vertex: &'a [u32],
 }
 
+/// Directions in which outermost vertices are looked for.
+const WAYS_OUT: [Vec3; 6] = [Vec3::NEG_X, Vec3::X, Vec3::NEG_Y, Vec3::Y, Vec3::NEG_Z, Vec3::Z];
+
 /// Cover and region of every vertex in one pose; to be used again for the next.
 #[derive(Clone, Debug, Default)]
 pub struct Burial {
@@ -55,7 +58,7 @@ pub struct Burial {
     piercings: Piercings,
     /// Ascending by region and its neighbour.
     borders: Vec<Border>,
-    outermost: Vec<u32>,
+    outermost: Vec<[u32; WAYS_OUT.len()]>,
     seeds: Vec<(u32, i32)>,
     cover_of_region: Vec<Option<i32>>,
     /// Scratch of the walks over vertices, and over regions with their cover.
@@ -103,18 +106,20 @@ impl Burial {
         cover_of_region.clear();
         cover_of_region.resize(region_count, None);
         for &(seed, known) in seeds.iter() {
-            let start = region[seed as usize];
-            cover_of_region[start as usize] = Some(known);
-            queue.push_back((start, known));
-            while let Some((from, known)) = queue.pop_front() {
-                let first = borders.partition_point(|border| border.from < from);
-                for border in borders[first..].iter().take_while(|border| border.from == from) {
-                    if cover_of_region[border.to as usize].is_none() {
-                        // The edges agree on a closed surface; at rims and torn places the majority decides.
-                        let reached = known + (border.sum as f32 / border.edges as f32).round() as i32;
-                        cover_of_region[border.to as usize] = Some(reached);
-                        queue.push_back((border.to, reached));
-                    }
+            let region = region[seed as usize];
+            if cover_of_region[region as usize].is_none() {
+                cover_of_region[region as usize] = Some(known);
+                queue.push_back((region, known));
+            }
+        }
+        while let Some((from, known)) = queue.pop_front() {
+            let first = borders.partition_point(|border| border.from < from);
+            for border in borders[first..].iter().take_while(|border| border.from == from) {
+                if cover_of_region[border.to as usize].is_none() {
+                    // The edges agree on a closed surface; at rims and torn places the majority decides.
+                    let reached = known + (border.sum as f32 / border.edges as f32).round() as i32;
+                    cover_of_region[border.to as usize] = Some(reached);
+                    queue.push_back((border.to, reached));
                 }
             }
         }
@@ -122,6 +127,11 @@ impl Burial {
         let known = region.iter().zip(crossed_ring.iter());
         self.cover
             .extend(known.map(|(&r, &crossed)| if crossed { None } else { cover_of_region[r as usize] }));
+    }
+
+    /// Edges and the triangles they pierce, ascending.
+    pub fn pierced(&self) -> impl Iterator<Item = ((u32, u32), u32)> + Clone + '_ {
+        self.piercings.found.iter().map(|&(edge, triangle, _)| (edge, triangle))
     }
 
     /// Connected sets of vertices along edges that pierce nothing, numbered by their first vertex; returns how many. A vertex
@@ -175,25 +185,28 @@ impl Burial {
         });
     }
 
-    /// For each component its outermost vertex towards -x and the cover there.
+    /// For each component its outermost vertices along the axes and the cover there. One alone does not do: a wrist that is turned inside
+    /// out between it and the body would count the whole body as buried.
     fn find_seeds(&mut self, sheet: &Sheet, positions: &[Vec3], bvh: &Bvh) {
         let Self { outermost, seeds, crossed_ring, .. } = self;
         let count = sheet.component_of_vertex.iter().max().map_or(0, |&c| c as usize + 1);
         outermost.clear();
-        outermost.resize(count, u32::MAX);
+        outermost.resize(count, [u32::MAX; WAYS_OUT.len()]);
         for (v, &component) in sheet.component_of_vertex.iter().enumerate() {
-            if crossed_ring[v] {
+            if crossed_ring[v] || sheet.triangles_of_vertex.get(v).is_empty() {
                 continue;
             }
-            let best = &mut outermost[component as usize];
-            if *best == u32::MAX || positions[v].x < positions[*best as usize].x {
-                *best = v as u32;
+            for (best, way) in outermost[component as usize].iter_mut().zip(&WAYS_OUT) {
+                if *best == u32::MAX || positions[v].dot(*way) > positions[*best as usize].dot(*way) {
+                    *best = v as u32;
+                }
             }
         }
-        outermost.retain(|&v| v != u32::MAX && !sheet.triangles_of_vertex.get(v as usize).is_empty());
-        let seed = |&v: &u32| {
+        outermost.retain(|of_component| of_component[0] != u32::MAX);
+        let seed = |i: usize| {
             // Nothing of its own component is farther out, so the ray only meets others of the group.
-            let ray = Ray::new(positions[v as usize], Vec3::NEG_X);
+            let (v, way) = (outermost[i / WAYS_OUT.len()][i % WAYS_OUT.len()], WAYS_OUT[i % WAYS_OUT.len()]);
+            let ray = Ray::new(positions[v as usize], way);
             let mut outside = 0;
             bvh.each_hit(&ray, f32::INFINITY, positions, sheet.triangles, |hit| {
                 let first = sheet.triangles[hit.triangle as usize][0] as usize;
@@ -204,10 +217,10 @@ impl Burial {
                 }
             });
             // An outermost vertex whose normal points inward belongs to a skin turned inside out.
-            let inside_out = vertex_normal(sheet, positions, v).x > 0.0;
+            let inside_out = vertex_normal(sheet, positions, v).dot(way) < 0.0;
             (v, outside - i32::from(inside_out))
         };
-        outermost.par_iter().map(seed).collect_into_vec(seeds);
+        (0..outermost.len() * WAYS_OUT.len()).into_par_iter().map(seed).collect_into_vec(seeds);
     }
 
     /// Depth of each listed vertex, metres, after [`Burial::cover`]; `change` is its cover less that at rest. They replace

@@ -30,6 +30,7 @@ mod pressed;
 mod ray;
 mod refill;
 mod relax;
+mod sidestep;
 mod start;
 mod tangles;
 mod tracker;

@@ -27,9 +27,9 @@ const PRESSED: f32 = 1.0;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     crossings: Crossings,
-    burial: Burial,
+    pub(super) burial: Burial,
     /// Vertices whose cover differs from that at rest, by how much, and how deep they are, metres.
-    buried: Vec<(u32, i32)>,
+    pub(super) buried: Vec<(u32, i32)>,
     depths: Vec<f32>,
     queue: VecDeque<u32>,
 }
@@ -76,6 +76,7 @@ impl Untangler {
                 room[v as usize] = room[v as usize].max(buried);
             }
         }
+        found.buried.clear();
         if !scratch.front.is_empty() {
             contact.fit(&scratch.positions);
             let sheet = Sheet {
@@ -87,7 +88,6 @@ impl Untangler {
             };
             let Scratch { crossings, burial, buried, depths, .. } = &mut found;
             burial.cover(&sheet, &scratch.positions, crossings, contact.bvh());
-            buried.clear();
             for (v, (now, rest)) in burial.cover.iter().zip(&self.cover_at_rest).enumerate() {
                 let change = now.unwrap_or(0) - rest.unwrap_or(0);
                 if now.is_some() && change != 0 {

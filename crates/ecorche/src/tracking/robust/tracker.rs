@@ -123,6 +123,8 @@ pub struct Workspace {
     pressed: Vec<f32>,
     /// How far skin may have to go to be parted, metres.
     room: Vec<f32>,
+    /// How much of its way a vertex that was swallowed has been led aside, 0 to 1.
+    aside: Vec<f32>,
     near: Vec<u64>,
     searched: Vec<Searched>,
     activity: Vec<f32>,
@@ -215,16 +217,10 @@ impl Tracker {
         let coherent = state.as_ref().is_some_and(|s| s.offsets.len() == self.len());
         self.start(&posed, rest, state.as_deref().filter(|_| coherent), w);
         w.lap("start", &mut clock);
-        let contact = w.contact.get_or_insert_with(|| self.contact.clone());
-        self.untangler.find_pressed(
-            &self.model,
-            contact,
-            w.skinned.iter().map(|s| s.0),
-            &mut w.pressed,
-            &mut w.room,
-            &mut w.untangle,
-        );
+        self.find_pressed(w);
         w.lap("cross", &mut clock);
+        self.lead_aside(coherent, w);
+        w.lap("aside", &mut clock);
         self.take_out(&posed, coherent, w);
         w.lap("ray", &mut clock);
         self.wake(&posed, w);
@@ -248,6 +244,27 @@ impl Tracker {
             offsets.collect_into_vec(&mut state.offsets);
         }
         w.lap("follow", &mut clock);
+    }
+
+    fn find_pressed(&self, w: &mut Workspace) {
+        let contact = w.contact.get_or_insert_with(|| self.contact.clone());
+        let skinned = w.skinned.iter().map(|s| s.0);
+        let (pressed, room, scratch) = (&mut w.pressed, &mut w.room, &mut w.untangle);
+        self.untangler.find_pressed(&self.model, contact, skinned, pressed, room, scratch);
+    }
+
+    /// Limbs that are swallowed step aside.
+    fn lead_aside(&self, coherent: bool, w: &mut Workspace) {
+        w.aside.clear();
+        w.aside.resize(self.len(), 0.0);
+        let Some(contact) = &w.contact else { return };
+        let (skinned, aside) = (&mut w.skinned, &mut w.aside);
+        if self.untangler.sidestep(&self.model, contact.bvh(), skinned, aside, &mut w.untangle) {
+            if !coherent {
+                w.positions.iter_mut().zip(&w.skinned).for_each(|(x, skinned)| *x = skinned.0);
+            }
+            self.find_pressed(w);
+        }
     }
 
     /// Skinned positions and motions, the values at rest, and the positions to start from.
@@ -379,7 +396,7 @@ impl Tracker {
         w.activity.clear();
         w.activity.resize(self.len(), 0.0);
         for (&v, found) in model.tracked.iter().zip(&w.searched) {
-            w.activity[v as usize] = found.activity;
+            w.activity[v as usize] = found.activity * (1.0 - w.aside[v as usize]);
             w.positions[v as usize] = found.from;
         }
         for _ in 0..WAKING_RINGS {
@@ -595,6 +612,9 @@ impl Tracker {
         for &(v, share) in w.untangle.parted() {
             let contact = &mut w.reports[v as usize].contact;
             *contact = contact.max(share);
+        }
+        for (report, &aside) in w.reports.iter_mut().zip(&w.aside) {
+            report.contact = report.contact.max(aside);
         }
         self.followers.take_contact(&mut w.reports);
         for (v, x) in w.positions.iter_mut().enumerate() {

@@ -92,6 +92,7 @@ pub(super) struct Scratch {
     tangles: Tangles,
     pub refill: super::refill::Refill,
     pub pressed: super::pressed::Scratch,
+    pub sidestep: super::sidestep::Scratch,
 }
 
 /// Crossing pairs by what is done about them.
