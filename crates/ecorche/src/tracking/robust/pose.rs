@@ -187,12 +187,17 @@ impl<'a> Posed<'a> {
         posed.feels_layer(x) || core.contains(posed.bind_from_world.transform_point3a(x).into())
     }
 
-    /// How far the layer under vertex `v` has come up or gone down since rest, metres; `raise` is what it adds to the value
-    /// now.
-    pub fn swell(&self, v: usize, raise: f32) -> f32 {
+    /// By how much what the layer under its own part adds to the value of vertex `v` has changed since rest.
+    pub fn change(&self, v: usize, x: Vec3A) -> f32 {
+        let part = self.model.part[v];
+        self.sample(part, x).raise - self.model.raised(v, part)
+    }
+
+    /// How far the layer under vertex `v` has come up or gone down since rest, metres; `change` as in
+    /// [`super::level::Level`].
+    pub fn swell(&self, v: usize, change: f32) -> f32 {
         let part = self.model.part[v] as usize;
-        let swell = (raise - self.model.raised[v]).abs() * SLOPE * self.parts[part].radius;
-        swell.min(self.model.most_swell[v])
+        (change.abs() * SLOPE * self.parts[part].radius).min(self.model.most_swell[v])
     }
 
     /// Most that free skin of vertex `v` may leave its skinned position, metres.
