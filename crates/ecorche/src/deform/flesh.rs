@@ -1,23 +1,23 @@
 //! Muscles and fat of a body: which part each lies under, how they move from frame to frame, and how they are joined to
 //! the parts' fields.
 //!
-//! The distance of every muscle and pad passes through the falloff of the part it is joined to, so that a value is the
+//! The distance of every muscle passes through the falloff of the part it is joined to, so that a value is the
 //! same depth in flesh and skin. Muscles are joined to each other and to the part by a union with a fillet, their cores
 //! cut off. A muscle that crosses a joint belongs to the parts on both sides, to each along the stretch that lies under
-//! its skin.
+//! its skin. A fat pad draws all of it along.
 //!
 //! Based on: Roussellet. Doctoral thesis. 2018, chapter 6.
 //! Differs in: the fillet, in place of a clean union and the detail operator, which show every muscle's outline on the
 //! skin; one falloff per part; muscles shared out to parts.
 
-use super::layers::{Compact, PartLayer, PosedLayers, PosedMember, PosedSource, on_stations};
+use super::layers::{Compact, PartLayer, PosedLayers, PosedMember, PosedPad, on_stations};
 use super::{MuscleSettings, State};
 use crate::anatomy::BindFrames;
 use crate::character::Character;
 use crate::dynamics::{Keep, Obstacle, Report, Rigid, Shape, SignedDistance};
 use crate::field::{Field, Grid};
 use crate::muscle::definition::BodyDef;
-use crate::muscle::{self, BuildError, FatPad, ImplicitMuscle, Motion, Musculature, TabulatedMuscle, thin};
+use crate::muscle::{self, BuildError, ImplicitMuscle, Motion, Musculature, TabulatedMuscle, thin};
 use crate::parts::{FOLLOWS, Part, Parts};
 use crate::skinning::Surface;
 use crate::tracking::robust;
@@ -43,22 +43,15 @@ const SETTLED: f64 = 2e-5;
 /// Frames farther apart than this, seconds, do not belong to one motion.
 const LONGEST_STEP: f32 = 0.5;
 
-/// What lies under one part: which muscle or pad, and where.
+/// What lies under one part: which fibre, and where.
 #[derive(Clone, Debug)]
 struct Member {
-    source: Source,
+    /// Index among the fibres.
+    fibre: usize,
     /// How far outside its surface it is felt, metres.
     reach: f32,
-    /// Share in the part at each station; empty for all of it.
+    /// Share in the part at each station.
     share: Arc<[f32]>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Source {
-    /// Index among the fibres.
-    Fibre(usize),
-    /// Index among the pads.
-    Pad(usize),
 }
 
 /// Muscles and fat made ready.
@@ -69,6 +62,8 @@ pub(super) struct Flesh {
     bind_from_bone: Vec<Affine3A>,
     /// Of each part.
     members: Vec<Vec<Member>>,
+    /// Of each part: the fat pads that draw its flesh along.
+    pads: Vec<Vec<usize>>,
     /// Of each part.
     falloff: Vec<Compact>,
 }
@@ -91,9 +86,9 @@ impl Flesh {
         });
         let skins: Vec<Obstacle> = skins.collect();
         let musculature = Musculature::new(definition, &character.skeleton, &bind_from_bone, folder, skins)?;
-        let members = members(character, surface, parts, &musculature);
+        let (members, pads) = members(character, surface, parts, &musculature);
         let falloff = parts.parts.iter().map(|p| Compact::new(p.radius)).collect();
-        Ok(Self { musculature, bind_from_bone, members, falloff })
+        Ok(Self { musculature, bind_from_bone, members, pads, falloff })
     }
 
     pub fn musculature(&self) -> &Musculature {
@@ -106,23 +101,17 @@ impl Flesh {
         let fields = parts.parts.iter().zip(&self.members).map(|(part, members)| {
             let shares: Vec<(usize, Share)> = members
                 .iter()
-                .filter_map(|member| {
-                    let Source::Fibre(fibre) = member.source else { return None };
+                .map(|member| {
                     let share = member.share.clone();
-                    Some((fibre, Box::new(move |s: f64| f64::from(on_stations(&share, s as f32).0)) as _))
+                    (member.fibre, Box::new(move |s: f64| f64::from(on_stations(&share, s as f32).0)) as _)
                 })
                 .collect();
             let muscles: Vec<(&ImplicitMuscle, &(dyn Fn(f64) -> f64 + Sync))> =
                 shares.iter().map(|(fibre, share)| (&*flesh.muscles[*fibre].field, &**share)).collect();
-            let pad = |member: &Member| match member.source {
-                Source::Pad(pad) => Some(flesh.fat[pad].field),
-                Source::Fibre(_) => None,
-            };
-            let pads: Vec<FatPad> = members.iter().filter_map(pad).collect();
             if members.is_empty() {
                 part.field.clone()
             } else {
-                thin::thin(&part.field, part.radius, &muscles, &pads, settings)
+                thin::thin(&part.field, part.radius, &muscles, settings)
             }
         });
         robust::RestLayers { fields: fields.collect(), layers: Arc::new(self.layers(&flesh)) }
@@ -135,16 +124,16 @@ impl Flesh {
         let parts = self
             .members
             .par_iter()
+            .zip(&self.pads)
             .zip(&self.falloff)
-            .map(|(members, &falloff)| {
-                let posed = |m: &Member| {
-                    let field = match m.source {
-                        Source::Fibre(index) => PosedSource::Muscle(tables[index].clone()),
-                        Source::Pad(index) => PosedSource::Pad(flesh.fat[index].field),
-                    };
-                    PosedMember { field, reach: m.reach, share: m.share.clone() }
+            .map(|((members, pads), &falloff)| {
+                let posed = |m: &Member| PosedMember {
+                    muscle: tables[m.fibre].clone(),
+                    reach: m.reach,
+                    share: m.share.clone(),
                 };
-                PartLayer::new(members.iter().map(posed).collect(), falloff)
+                let pads = pads.iter().filter_map(|&pad| PosedPad::new(&flesh.fat[pad]));
+                PartLayer::new(members.iter().map(posed).collect(), pads.collect(), falloff)
             })
             .collect();
         PosedLayers { parts }
@@ -250,13 +239,13 @@ impl MuscleSettings {
     }
 }
 
-/// Which muscles and pads lie under which part, and along which stretch.
+/// Which muscles lie under which part, and along which stretch; and which pads draw its flesh along.
 fn members(
     character: &Character,
     surface: &Surface,
     parts: &Parts,
     musculature: &Musculature,
-) -> Vec<Vec<Member>> {
+) -> (Vec<Vec<Member>>, Vec<Vec<usize>>) {
     let flesh = musculature.at_bind();
     let definition = musculature.definition();
     let named = |names: &[String]| -> Vec<bool> {
@@ -304,7 +293,7 @@ fn members(
                 let stations = share.iter_mut().enumerate();
                 stations.for_each(|(i, share)| *share *= belly(i as f64 / (STATIONS - 1) as f64));
                 let reach = (thick as f32).max(LEAST_REACH * parts.parts[part].inner_radius);
-                (part, Member { source: Source::Fibre(index), reach, share: share.into() })
+                (part, Member { fibre: index, reach, share: share.into() })
             };
             shares.into_iter().map(member).collect()
         })
@@ -313,18 +302,18 @@ fn members(
     for (part, member) in fibres.into_iter().flatten() {
         members[part].push(member);
     }
+    let mut pads: Vec<Vec<usize>> = vec![Vec::new(); parts.parts.len()];
     for (index, pad) in flesh.fat.iter().enumerate() {
-        let reach = pad.field.radii.min_element() as f32;
         let allowed = named(&definition.fat[pad.pad].parts);
         let mut reached = vec![false; parts.parts.len()];
         for &(p, part) in skin.iter().filter(|(_, part)| allowed[*part]) {
-            reached[part] |= pad.field.distance(p.as_dvec3()).0 < f64::from(reach);
+            reached[part] = reached[part] || pad.field.share(p.as_dvec3()).is_some();
         }
         for (part, _) in reached.iter().enumerate().filter(|(_, reached)| **reached) {
-            members[part].push(Member { source: Source::Pad(index), reach, share: Arc::new([]) });
+            pads[part].push(index);
         }
     }
-    members
+    (members, pads)
 }
 
 /// From weights of skin vertices at each station, part by part, to each part's share of the muscle; parts without one are
@@ -400,7 +389,7 @@ mod tests {
         let members: Vec<&Member> = flesh.members.iter().flatten().collect();
         assert!(members.len() >= 4);
         for member in members {
-            assert_eq!((member.share[0], member.share[STATIONS - 1]), (0.0, 0.0), "{:?}", member.source);
+            assert_eq!((member.share[0], member.share[STATIONS - 1]), (0.0, 0.0), "fibre {}", member.fibre);
             assert!(member.share.iter().any(|&share| share > 0.0));
         }
     }
@@ -416,6 +405,5 @@ mod tests {
         assert!(first[0] == 1.0 && first[STATIONS - 1] == 0.0 && second[0] == 0.0);
         assert!((0..STATIONS).all(|i| first[i].max(second[i]) > 0.99), "no gap: {first:?} {second:?}");
         assert_eq!(on_stations(first, 0.0).0, 1.0);
-        assert_eq!(on_stations(&[], 0.3), (1.0, 0.0));
     }
 }

@@ -2,56 +2,50 @@
 //!
 //! A point feels three muscles of the sixty under a trunk. Which, is told by boxes around stretches of their axes, eight of
 //! them at a time: a muscle farther away than the fillet is wide changes no bit of the result.
+//!
+//! Fat is not joined. With o the way a pad is drawn off its place and w the share of it that the flesh at p goes along, the part and
+//! its muscles have at p the value they have at `p - w(p) o`, summed over pads: the space under the skin is moved, and what was smooth stays so. An
+//! ellipsoid joined like a muscle is felt through the part only where it stands out, and skin over its rim creases when it moves.
 
-use crate::field::{Sample, Support};
-use crate::muscle::{FatPad, TabulatedMuscle};
-use crate::tracking::Layers;
-use glam::Vec3;
+use crate::field::{Field, Sample, Support};
+use crate::muscle::{FatPad, PosedFat, TabulatedMuscle};
+use crate::tracking::{Drawn, Layers};
+use glam::{Mat3, Vec3};
 use std::sync::Arc;
 
-/// A muscle or pad of one part in one moment.
+/// A fibre of one part in one moment.
 pub(super) struct PosedMember {
-    pub field: PosedSource,
+    pub muscle: Arc<TabulatedMuscle>,
     /// How far outside its surface it is felt, metres.
     pub reach: f32,
-    /// Share in the part at even stations; empty for all of it.
+    /// Share in the part at even stations.
     pub share: Arc<[f32]>,
 }
 
-pub(super) enum PosedSource {
-    Muscle(Arc<TabulatedMuscle>),
-    Pad(FatPad),
+/// A fat pad that is drawn off its place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PosedPad {
+    field: FatPad,
+    support: Support,
+    offset: Vec3,
+}
+
+impl PosedPad {
+    /// `None` for a pad in its place.
+    pub fn new(fat: &PosedFat) -> Option<Self> {
+        let offset = fat.offset.as_vec3();
+        (offset != Vec3::ZERO).then(|| Self { field: fat.field, support: fat.field.support(), offset })
+    }
 }
 
 impl PosedMember {
-    /// Boxes around stretches of the axis, or around the pad, and the distance from there to the surface, at most.
-    fn boxes(&self) -> (Vec<[Vec3; 2]>, f32) {
-        match &self.field {
-            PosedSource::Muscle(muscle) => (muscle.stretches().collect(), muscle.thickest()),
-            PosedSource::Pad(pad) => {
-                use crate::field::Field;
-                let Support { low, high } = pad.support();
-                let (middle, half) = (0.5 * (low + high), 0.25 * (high - low));
-                (vec![[middle - half, middle + half]], 0.0)
-            }
-        }
-    }
-
     /// Nearly the distance and its gradient; `None` farther than `most` from the surface.
     #[inline]
     fn distance(&self, point: Vec3, most: f32) -> Option<(f32, Vec3)> {
-        let (distance, gradient) = match &self.field {
-            PosedSource::Muscle(muscle) => {
-                let near = muscle.near(point, muscle.thickest() + most)?;
-                let (share, slope) = on_stations(&self.share, near.share);
-                let farther = self.reach * (1.0 - share);
-                (near.distance + farther, near.gradient - self.reach * slope * near.share_slope)
-            }
-            PosedSource::Pad(pad) => {
-                let (distance, gradient) = pad.distance(point.as_dvec3());
-                (distance as f32, gradient.as_vec3())
-            }
-        };
+        let near = self.muscle.near(point, self.muscle.thickest() + most)?;
+        let (share, slope) = on_stations(&self.share, near.share);
+        let distance = near.distance + self.reach * (1.0 - share);
+        let gradient = near.gradient - self.reach * slope * near.share_slope;
         (distance < most).then_some((distance, gradient))
     }
 
@@ -72,12 +66,9 @@ impl PosedMember {
     }
 }
 
-/// Value and slope by `s` of a list over even stations; 1 if there is none.
+/// Value and slope by `s` of a list over even stations, two at least.
 #[inline]
 pub(super) fn on_stations(list: &[f32], s: f32) -> (f32, f32) {
-    if list.is_empty() {
-        return (1.0, 0.0);
-    }
     let last = list.len() - 1;
     let at = s.clamp(0.0, 1.0) * last as f32;
     let k = (at as usize).min(last - 1);
@@ -190,18 +181,19 @@ pub(super) struct PartLayer {
     /// Width of the fillet, in values.
     fillet: f32,
     members: Vec<PosedMember>,
+    pads: Vec<PosedPad>,
     octets: Vec<Octet>,
 }
 
 impl PartLayer {
-    pub fn new(members: Vec<PosedMember>, falloff: Compact) -> Self {
+    pub fn new(members: Vec<PosedMember>, pads: Vec<PosedPad>, falloff: Compact) -> Self {
         let (mut support, mut octets, mut count) = (Support::EMPTY, Vec::new(), 0);
         let reaches: f32 = members.iter().map(|member| member.reach).sum();
         let fillet = FILLED * reaches / members.len().max(1) as f32 * STEEPNESS * falloff.inverse;
         for (index, member) in members.iter().enumerate() {
-            let (boxes, thick) = member.boxes();
+            let thick = member.muscle.thickest();
             let margin = thick + member.reach;
-            for [low, high] in boxes {
+            for [low, high] in member.muscle.stretches() {
                 support = support.with(Support { low: low - margin, high: high + margin });
                 let lane = count % LANES;
                 if lane == 0 {
@@ -218,7 +210,8 @@ impl PartLayer {
                 octet.member[lane] = index as u16;
             }
         }
-        Self { support, falloff, fillet: fillet.min(FILLET), members, octets }
+        support = pads.iter().fold(support, |support, pad| support.with(pad.support));
+        Self { support, falloff, fillet: fillet.min(FILLET), members, pads, octets }
     }
 }
 
@@ -227,12 +220,27 @@ pub(super) struct PosedLayers {
     pub parts: Vec<PartLayer>,
 }
 
-/// Most muscles and pads felt at one point of a part; more are ignored. The athlete's trunk has up to nine.
+/// Most muscles felt at one point of a part; more are ignored. The athlete's trunk has up to nine.
 const MOST_FELT: usize = 16;
 
 impl Layers for PosedLayers {
     fn support(&self, part: u32) -> Support {
         self.parts[part as usize].support
+    }
+
+    #[inline]
+    fn drawn(&self, part: u32, point: Vec3) -> Option<Drawn> {
+        let mut drawn: Option<Drawn> = None;
+        for pad in self.parts[part as usize].pads.iter().filter(|pad| pad.support.contains(point)) {
+            let Some((share, slope)) = pad.field.share(point.as_dvec3()) else { continue };
+            let sum = drawn.get_or_insert(Drawn { from: point, gradient_map: Mat3::IDENTITY });
+            sum.from -= share as f32 * pad.offset;
+            // The transposed derivative of the share times the offset.
+            let slope = slope.as_vec3();
+            sum.gradient_map -=
+                Mat3::from_cols(slope * pad.offset.x, slope * pad.offset.y, slope * pad.offset.z);
+        }
+        drawn
     }
 
     #[inline]
@@ -327,6 +335,10 @@ fn filleted(a: Sample, b: Sample, fillet: f32) -> Sample {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dynamics::Rigid;
+    use crate::field::conformance::scatter;
+    use crate::muscle::{Axis, ImplicitMuscle, Profile, Profiles};
+    use glam::DVec3;
 
     fn sample(value: f32, gradient: Vec3) -> Sample {
         Sample { value, gradient }
@@ -378,21 +390,29 @@ mod tests {
         }
     }
 
+    /// A straight fibre of 0.1 m along z.
+    fn fibre(at: DVec3, width: f64) -> PosedMember {
+        let profile = || Profile::beta(3, 3).unwrap();
+        let points: Vec<DVec3> = (0..=8).map(|i| at + DVec3::Z * 0.1 * (f64::from(i) / 8.0 - 0.5)).collect();
+        let axis = Axis::new(&points, [DVec3::X; 2], 0.0).unwrap();
+        let profiles = Arc::new(Profiles::new(profile(), profile()));
+        let muscle = ImplicitMuscle::new(axis, profiles, 0.0, 0.3, width);
+        PosedMember {
+            muscle: Arc::new(TabulatedMuscle::new(&muscle)),
+            reach: 0.03,
+            share: Arc::new([1.0; 2]),
+        }
+    }
+
     #[test]
     fn what_is_left_out_changes_nothing() {
-        use crate::dynamics::Rigid;
-        use crate::field::conformance::scatter;
-        use glam::DVec3;
-        let pad = |i: usize| {
-            let at = DVec3::new((i % 5) as f64, (i / 5 % 5) as f64, (i / 25) as f64) * 0.07;
-            let field = FatPad {
-                world_from_pad: Rigid { translation: at, ..Rigid::IDENTITY },
-                radii: DVec3::new(0.03, 0.02 + 0.002 * i as f64, 0.025),
-            };
-            PosedMember { field: PosedSource::Pad(field), reach: 0.03, share: Arc::new([]) }
+        let fibre = |i: usize| {
+            let at = DVec3::new((i % 5) as f64, (i / 5 % 5) as f64, (i / 25) as f64) * 0.04;
+            fibre(at, 0.008 + 0.0004 * i as f64)
         };
         let falloff = Compact::new(0.08);
-        let layers = PosedLayers { parts: vec![PartLayer::new((0..27).map(pad).collect(), falloff)] };
+        let layer = PartLayer::new((0..27).map(fibre).collect(), Vec::new(), falloff);
+        let layers = PosedLayers { parts: vec![layer] };
         let (mut felt, mut count) = (0, 0);
         for point in scatter(layers.support(0), 2000) {
             let own = sample(0.5 * (point.x * 9.0).sin().abs(), Vec3::X);
@@ -410,5 +430,45 @@ mod tests {
             count += 1;
         }
         assert!(felt > count / 10, "{felt} of {count} points feel anything");
+    }
+    #[test]
+    fn flesh_goes_along_with_a_pad_that_is_drawn_off_its_place() {
+        let radii = DVec3::new(0.06, 0.05, 0.03);
+        let pad = |offset: DVec3| {
+            let world_from_pad = Rigid { translation: offset, ..Rigid::IDENTITY };
+            PosedFat { pad: 0, field: FatPad { world_from_pad, radii }, offset }
+        };
+        assert!(PosedPad::new(&pad(DVec3::ZERO)).is_none(), "in its place it moves nothing");
+        let offset = DVec3::new(0.005, -0.006, 0.012);
+        let pads = vec![PosedPad::new(&pad(offset)).unwrap()];
+        let falloff = Compact::new(0.08);
+        let layers =
+            PosedLayers { parts: vec![PartLayer::new(vec![fibre(DVec3::ZERO, 0.01)], pads, falloff)] };
+        let still = PartLayer::new(vec![fibre(DVec3::ZERO, 0.01)], Vec::new(), falloff);
+        let still = PosedLayers { parts: vec![still] };
+        let own = |p: Vec3| sample(0.5 - 2.0 * p.y, Vec3::NEG_Y * 2.0);
+        let joined = |p: Vec3| {
+            let Some(drawn) = layers.drawn(0, p) else { return layers.join(0, p, own(p)) };
+            let joined = layers.join(0, drawn.from, own(drawn.from));
+            Sample { gradient: drawn.gradient_map * joined.gradient, ..joined }
+        };
+        let (middle, at_rest) = (joined(offset.as_vec3()), still.join(0, Vec3::ZERO, own(Vec3::ZERO)));
+        assert!((middle.value - at_rest.value).abs() < 1e-5, "{middle:?} {at_rest:?}");
+        let mut drawn = 0;
+        for p in scatter(layers.support(0), 2000) {
+            let Some(_) = layers.drawn(0, p) else {
+                assert_eq!(joined(p), still.join(0, p, own(p)), "beside the pad, at {p}");
+                continue;
+            };
+            drawn += 1;
+            // The part alone: a table's gradient is not quite its slope.
+            let part = |p: Vec3| layers.drawn(0, p).map_or(own(p).value, |d| own(d.from).value);
+            let h = 1e-3;
+            let steps = Vec3::AXES.map(|a| (part(p + h * a) - part(p - h * a)) / (2.0 * h));
+            let gradient = layers.drawn(0, p).unwrap().gradient_map * own(p).gradient;
+            assert!(gradient.distance(Vec3::from_array(steps)) < 0.02, "{p}: {gradient} {steps:?}");
+            assert!(gradient.y < 0.0, "not turned over");
+        }
+        assert!(drawn > 200, "{drawn}");
     }
 }

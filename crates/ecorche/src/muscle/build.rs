@@ -400,9 +400,9 @@ fn pad(
         DQuat::from_mat3(&DMat3::from_cols(x, y, x.cross(y)))
     });
     let radii = fat.radii.as_dvec3();
-    let data = FatData { pad: index, joint, joint_from_pad: axes, radii };
-    let mass = FAT_DENSITY * 4.0 / 3.0 * PI * radii.x * radii.y * radii.z;
     let at = fat.at.as_dvec3();
+    let data = FatData { pad: index, joint, at, joint_from_pad: axes, radii };
+    let mass = FAT_DENSITY * 4.0 / 3.0 * PI * radii.x * radii.y * radii.z;
     let spec = StrandSpec {
         position: vec![bind[joint].point(at)],
         mass: vec![mass],

@@ -37,6 +37,8 @@ pub(super) struct FibreData {
 pub(super) struct FatData {
     pub pad: usize,
     pub joint: usize,
+    /// Its place, in the joint's coordinates.
+    pub at: DVec3,
     pub joint_from_pad: DQuat,
     pub radii: DVec3,
 }
@@ -129,6 +131,8 @@ pub struct PosedFat {
     pub pad: usize,
     /// Its field.
     pub field: FatPad,
+    /// How far it is drawn off its place, world, metres.
+    pub offset: DVec3,
 }
 
 /// Muscles and fat in one moment.
@@ -324,7 +328,8 @@ impl Musculature {
                     rotation: frame.rotation * data.joint_from_pad,
                     translation: state.particles.strands[self.fibres.len() + k].position[0],
                 };
-                PosedFat { pad: data.pad, field: FatPad { world_from_pad, radii: data.radii } }
+                let offset = world_from_pad.translation - frame.point(data.at);
+                PosedFat { pad: data.pad, field: FatPad { world_from_pad, radii: data.radii }, offset }
             })
             .collect();
         Flesh { muscles, fat, frames: state.particles.frames.clone() }

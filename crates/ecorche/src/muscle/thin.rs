@@ -8,17 +8,12 @@
 //! | D(s) | `depth` | `max(0, H - (thinnest - margin) t)`, fading where the muscle is thin or lies deep | m |
 //! | delta | | D, fading with the angle to n from 35 to 95 degrees | m |
 //!
-//! A fat pad gets room as deep as it can swing in, over the pad and half of it around: skin that lay on the part's own surface where a
-//! pad swings away, and on the pad where it comes up, would crease along the pad's rim.
-//!
 //! The distance of every node of the part's table grows by delta. The rest shape of the skin does not change: every
 //! vertex keeps its own value of the joined field.
 //!
 //! Based on: Roussellet. Doctoral thesis. 2018, chapter 6, where it is done by hand; the rule is our own.
 
 use super::axis::Projection;
-use super::build::PAD_REACH;
-use super::fat::FatPad;
 use super::implicit::ImplicitMuscle;
 use crate::field::{Falloff, Field, Grid};
 use glam::{DVec3, Vec3};
@@ -74,7 +69,6 @@ pub fn thin(
     field: &Grid,
     radius: f32,
     muscles: &[(&ImplicitMuscle, &(dyn Fn(f64) -> f64 + Sync))],
-    pads: &[FatPad],
     settings: &Settings,
 ) -> Grid {
     let stations: Vec<Vec<Option<Station>>> = muscles
@@ -88,11 +82,9 @@ pub fn thin(
             (0..STATIONS).map(at).collect()
         })
         .collect();
-    let rooms: Vec<PadRoom> = pads.iter().filter_map(|pad| PadRoom::new(pad, field, settings)).collect();
     let falloff = Falloff { radius: radius.into() };
     let delta = |p: Vec3| {
         let depths = muscles.iter().zip(&stations).map(|((m, _), s)| depth_at(m, s, p.as_dvec3()));
-        let depths = depths.chain(rooms.iter().map(|room| room.depth_at(p.as_dvec3())));
         depths.fold(0.0, f64::max)
     };
     field.map_nodes(|p, value, gradient| {
@@ -163,43 +155,6 @@ fn height(surface: &Grid, place: DVec3, out: DVec3, step: f64) -> Option<f64> {
     Some(0.5 * (low + high))
 }
 
-/// Room for a fat pad: the surface ends below where the pad's own surface is when it has swung in as far as it can.
-struct PadRoom {
-    pad: FatPad,
-    /// To the surface.
-    out: DVec3,
-    /// How far the surface is from the pad's middle.
-    height: f64,
-    depth: f64,
-}
-
-impl PadRoom {
-    /// `None` if the pad's middle is outside or the surface is not found.
-    fn new(pad: &FatPad, surface: &Grid, settings: &Settings) -> Option<Self> {
-        let middle = pad.world_from_pad.translation;
-        let here = surface.sample(middle.as_vec3());
-        if here.value <= 0.5 {
-            return None;
-        }
-        let least = pad.radii.min_element();
-        let out = (-here.gradient.as_dvec3()).try_normalize()?;
-        let height = height(surface, middle, out, 0.25 * least)?;
-        let top = (pad.world_from_pad.vector_back(out) / pad.radii).length().max(1e-9).recip();
-        let target = (top - PAD_REACH * least - settings.margin * top).max(0.0);
-        let depth = (height - target).max(0.0) * settings.near(height, top);
-        Some(Self { pad: *pad, out, height, depth })
-    }
-
-    fn depth_at(&self, p: DVec3) -> f64 {
-        let from = p - self.pad.world_from_pad.translation;
-        let up = from.dot(self.out);
-        // In half axes: all of it over the inner half of the pad, nothing as far again outside of it.
-        let beside = (self.pad.world_from_pad.vector_back(from - up * self.out) / self.pad.radii).length();
-        // Less than the way, or the field would fold; from under the pad's middle on, or it would not get there.
-        (self.depth * (1.0 - smoothstep(beside - 0.5))).min(0.9 * (up + 0.5 * self.height)).max(0.0)
-    }
-}
-
 fn depth_at(muscle: &ImplicitMuscle, stations: &[Option<Station>], p: DVec3) -> f64 {
     let Some(foot) = muscle.axis().project(p, f64::INFINITY, Projection::Plane) else { return 0.0 };
     let at = foot.s * (STATIONS - 1) as f64;
@@ -224,7 +179,6 @@ fn depth_at(muscle: &ImplicitMuscle, stations: &[Option<Station>], p: DVec3) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dynamics::Rigid;
     use crate::field::{CompactHrbf, GridSettings, SurfaceSample, hrbf};
     use crate::muscle::{Axis, Profile, Profiles};
     use std::sync::Arc;
@@ -264,43 +218,22 @@ mod tests {
     fn the_surface_sinks_over_the_belly_and_nowhere_else() {
         let (field, muscle) = limb(0.003);
         let whole = |_: f64| 1.0;
-        let thinned = thin(&field, 0.045, &[(&muscle, &whole)], &[], &Settings::default());
+        let thinned = thin(&field, 0.045, &[(&muscle, &whole)], &Settings::default());
         let sunk = |x: f32, up: f32| height(&field, x, up) - height(&thinned, x, up);
         let belly = sunk(0.15, 1.0);
         assert!(belly > 0.005 && belly < 0.015, "{belly}");
         assert!(sunk(0.15, -1.0).abs() < 2e-4, "the far side");
         assert!(sunk(0.0, 1.0).abs() < 2e-4, "beyond the tendon");
         let nothing = |_: f64| 0.0;
-        assert_eq!(thin(&field, 0.045, &[(&muscle, &nothing)], &[], &Settings::default()), field);
+        assert_eq!(thin(&field, 0.045, &[(&muscle, &nothing)], &Settings::default()), field);
         let (field, deep) = limb(0.0255);
-        assert_eq!(
-            thin(&field, 0.045, &[(&deep, &whole)], &[], &Settings::default()),
-            field,
-            "what lies deep"
-        );
-    }
-
-    #[test]
-    fn the_surface_makes_room_for_a_pad_to_swing_in() {
-        let (field, _) = limb(0.003);
-        let world_from_pad = Rigid { translation: DVec3::new(0.15, 0.028, 0.0), ..Rigid::IDENTITY };
-        let radii = DVec3::new(0.04, 0.014, 0.02);
-        let pad = FatPad { world_from_pad, radii };
-        let thinned = thin(&field, 0.045, &[], &[pad], &Settings::default());
-        let sunk = |x: f32, up: f32| height(&field, x, up) - height(&thinned, x, up);
-        let swung_in = world_from_pad.translation.y + radii.y - PAD_REACH * radii.y;
-        let left = f64::from(height(&thinned, 0.15, 1.0));
-        assert!(left < swung_in && left > world_from_pad.translation.y, "{left} m from the limb's axis");
-        assert!(sunk(0.15, -1.0).abs() < 2e-4, "the far side");
-        assert!(sunk(0.05, 1.0).abs() < 2e-4, "beyond its end");
-        let outside = FatPad { world_from_pad: Rigid { translation: DVec3::Y, ..Rigid::IDENTITY }, radii };
-        assert_eq!(thin(&field, 0.045, &[], &[outside], &Settings::default()), field);
+        assert_eq!(thin(&field, 0.045, &[(&deep, &whole)], &Settings::default()), field, "what lies deep");
     }
 
     #[test]
     fn the_gradient_is_the_slope() {
         let (field, muscle) = limb(0.003);
-        let thinned = thin(&field, 0.045, &[(&muscle, &|_| 1.0)], &[], &Settings::default());
+        let thinned = thin(&field, 0.045, &[(&muscle, &|_| 1.0)], &Settings::default());
         for x in [0.08, 0.11, 0.15, 0.19] {
             let p = Vec3::new(x, 0.04, 0.004);
             let h = 2e-3;

@@ -22,7 +22,7 @@ pub mod scheme_2014;
 pub mod smooth;
 pub mod stencil;
 
-pub use layers::Layers;
+pub use layers::{Drawn, Layers};
 
 /// What tracking made of one vertex.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

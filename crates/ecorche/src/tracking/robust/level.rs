@@ -49,16 +49,16 @@ pub(super) struct Level {
     pub cosine: f32,
     /// The part in contact, if any.
     pub partner: u32,
-    /// What the layer under the own part adds to its value.
-    pub raise: f32,
-    /// 0 where that is as at rest, 1 where the layer has changed so much that the skin has to span it.
+    /// Change since rest of what the layer adds to the value, of the part the skin lies on.
+    pub change: f32,
+    /// 0 where there is none, 1 where the layer has changed so much that the skin has to span it.
     pub spans: f32,
 }
 
 impl Level {
-    /// On the union's surface, of which `top` is the strongest part; `own` is the vertex's.
+    /// On the union's surface, of which `top` is the strongest part.
     #[inline]
-    fn free(top: &Sampled, own: &Sampled, raised: f32, iso: f32, radius: f32) -> Self {
+    fn free(top: &Sampled, change: f32, iso: f32, radius: f32) -> Self {
         Self {
             h: (top.value - iso) * SLOPE * radius,
             gradient: top.gradient * (SLOPE * radius),
@@ -67,8 +67,8 @@ impl Level {
             value: top.value,
             cosine: 1.0,
             partner: u32::MAX,
-            raise: own.raise,
-            spans: smoothstep((own.raise - raised).abs() / SPANNED),
+            change,
+            spans: smoothstep(change.abs() / SPANNED),
         }
     }
 }
@@ -175,12 +175,12 @@ impl Posed<'_> {
                 count += 1;
             }
         }
-        self.crease(&own, &others[..count], &mut top);
+        let change = self.crease(v, &own, &others[..count], &mut top);
         if !model.joins.is_empty() {
             self.join(&own, &others[..count], &mut top);
         }
         let r = self.parts[own_part as usize].radius;
-        let mut level = Level::free(&top, &own, model.raised[v], iso, r);
+        let mut level = Level::free(&top, change, iso, r);
         let free = level.h;
         let others = if bearing.pressed > 0.0 { &others[..count] } else { &[] };
         for other in others {
@@ -214,21 +214,25 @@ impl Posed<'_> {
         level
     }
 
-    /// In the crease between parts that are nearly as strong as each other, turns the gradient of `top` to the middle.
+    /// In the crease between parts that are nearly as strong as each other, turns the gradient of `top` to the middle. Returns by how
+    /// much what the layers add there has changed since rest: of the strongest part, whosesoever the vertex is, or skin over a muscle that
+    /// ends at the border of two parts would come up on one side and be held back on the other.
     #[inline]
-    fn crease(&self, own: &Sampled, others: &[Sampled], top: &mut Sampled) {
-        let (mut sum, mut total) = (Vec3A::ZERO, 0.0);
+    fn crease(&self, v: usize, own: &Sampled, others: &[Sampled], top: &mut Sampled) -> f32 {
+        let (mut sum, mut change, mut total) = (Vec3A::ZERO, 0.0, 0.0);
         let related = |s: &&Sampled| self.model.relation(own.part, s.part) != Relation::Far;
         for sampled in std::iter::once(own).chain(others.iter().filter(related)) {
             let share = 1.0 - (top.value - sampled.value) / CREASE;
             if share > 0.0 {
                 sum += sampled.gradient * share;
+                change += (sampled.raise - self.model.raised(v, sampled.part)) * share;
                 total += share;
             }
         }
         if total > 1.0 {
             top.gradient = sum / total;
         }
+        change / total.max(1.0)
     }
 
     /// Raises `top` to what the joins of these parts make of them.
@@ -265,7 +269,7 @@ impl Posed<'_> {
             count += 1;
         }
         let others = &others[..count];
-        self.crease(&own, others, &mut top);
+        let change = self.crease(v, &own, others, &mut top);
         if !self.model.joins.is_empty() {
             self.join(&own, others, &mut top);
         }
@@ -280,7 +284,7 @@ impl Posed<'_> {
                 }
             }
         }
-        Level::free(&top, &own, self.model.raised[v], iso, r)
+        Level::free(&top, change, iso, r)
     }
 
     /// One bracketed step from `x`, where the level is `here`, to the zero of the level function, which is never left

@@ -82,6 +82,15 @@ const OUTSIDE: f32 = 0.02;
 /// none, or the crease would be torn open.
 const GAP_FROM: f32 = 0.2;
 
+/// A part's field at a vertex at rest.
+#[derive(Clone, Copy, Debug)]
+struct AtRest {
+    part: u32,
+    value: f32,
+    /// What of the value is due to the layer.
+    raise: f32,
+}
+
 pub(super) struct Model {
     pub settings: Settings,
     /// Of the whole surface, metres.
@@ -122,12 +131,12 @@ pub(super) struct Model {
     /// What lies under the parts at rest.
     pub layers: Option<Arc<dyn Layers>>,
     /// By how much the layer under its part raises the value of each vertex at rest.
-    pub raised: Vec<f32>,
+    raised: Vec<f32>,
     relations: Vec<Relation>,
     related: Vec<Vec<u32>>,
     foreign_start: Vec<u32>,
-    /// Values of other parts' fields at rest.
-    foreign: Vec<(u32, f32)>,
+    /// Other parts' fields at rest.
+    foreign: Vec<AtRest>,
     /// Vertices and parts whose ray hits at rest, ascending: the part lies between the vertex and its own bone.
     pub blind: Vec<(u32, u32)>,
     /// Vertices that can be tracked, part by part.
@@ -164,28 +173,30 @@ impl Model {
             None => (parts.parts.iter().map(|p| Cells::of(&p.field)).collect(), None),
         };
         let samples_at = |p: Vec3| samples_at_rest(&fields, layers.as_deref(), p);
-        let (values, iso): (Vec<Vec<(u32, f32)>>, Vec<f32>) = mesh
+        let (values, iso): (Vec<Vec<AtRest>>, Vec<f32>) = mesh
             .positions
             .par_iter()
             .map(|&p| {
                 let samples = samples_at(p);
-                let values = samples.iter().map(|(k, sample)| (*k, sample.value)).collect();
+                let raise = |part: u32, value: f32| match &layers {
+                    Some(_) => value - fields[part as usize].sample(p).value,
+                    None => 0.0,
+                };
+                let at_rest = |&(part, Sample { value, .. }): &(u32, Sample)| AtRest {
+                    part,
+                    value,
+                    raise: raise(part, value),
+                };
+                let values = samples.iter().map(at_rest).collect();
                 (values, united(&samples, &joins))
             })
             .unzip();
-        let raised = (0..rest.len())
-            .into_par_iter()
-            .map(|v| {
-                let (part, p) = (parts.part_of_vertex[v], mesh.positions[v]);
-                if layers.is_none() || part == FOLLOWS {
-                    return 0.0;
-                }
-                at_rest(&fields, layers.as_deref(), part, p).value - fields[part as usize].sample(p).value
-            })
-            .collect();
+        let raised =
+            |(list, &own): (&Vec<AtRest>, &u32)| list.iter().find(|s| s.part == own).map_or(0.0, |s| s.raise);
+        let raised = values.iter().zip(&parts.part_of_vertex).map(raised).collect();
         let (mut foreign_start, mut foreign) = (vec![0u32], Vec::new());
         for (list, &own) in values.iter().zip(&parts.part_of_vertex) {
-            foreign.extend(list.iter().filter(|s| s.0 != own));
+            foreign.extend(list.iter().filter(|s| s.part != own));
             foreign_start.push(foreign.len() as u32);
         }
         let has_part = |v: &u32| parts.part_of_vertex[*v as usize] != FOLLOWS;
@@ -196,7 +207,8 @@ impl Model {
         tracked.sort_by_key(|&v| (parts.part_of_vertex[v as usize], place[v as usize], v));
         let mut bones = bones(&parts.parts);
         bones.iter_mut().zip(&fields).for_each(|(bone, field)| bone.core = field.bounds_above(CORE));
-        let is_own = |v: usize| values[v].contains(&(parts.part_of_vertex[v], iso[v]));
+        let is_own =
+            |v: usize| values[v].iter().any(|s| s.part == parts.part_of_vertex[v] && s.value == iso[v]);
         let is_own = (0..rest.len()).map(is_own).collect();
         let mean_edge = mean_edges(&rest, &adjacency, &tracked, &parts.part_of_vertex, bones.len());
         for (bone, &edge) in bones.iter_mut().zip(&mean_edge) {
@@ -285,8 +297,21 @@ impl Model {
 
     /// Value of another part's field at rest.
     pub fn foreign(&self, v: usize, part: u32) -> f32 {
+        self.foreign_at_rest(v, part).map_or(0.0, |f| f.value)
+    }
+
+    /// By how much the layer under a part raises the value of a vertex at rest.
+    #[inline]
+    pub fn raised(&self, v: usize, part: u32) -> f32 {
+        if part == self.part[v] {
+            return self.raised[v];
+        }
+        self.foreign_at_rest(v, part).map_or(0.0, |f| f.raise)
+    }
+
+    fn foreign_at_rest(&self, v: usize, part: u32) -> Option<&AtRest> {
         let list = &self.foreign[self.foreign_start[v] as usize..self.foreign_start[v + 1] as usize];
-        list.iter().find(|f| f.0 == part).map_or(0.0, |f| f.1)
+        list.iter().find(|f| f.part == part)
     }
 
     pub fn influences_of(&self, v: usize) -> &[(u32, f32)] {

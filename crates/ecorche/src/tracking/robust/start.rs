@@ -1,8 +1,9 @@
-//! Where tracking starts, dual quaternion skinning, and the bends of the skeleton it finds.
+//! Where tracking starts, dual quaternion skinning and what fat draws along, and the bends of the skeleton it finds.
 
 use super::model::{Hinge, Model};
 use super::pose::{Posed, PosedPart, smoothstep};
 use crate::math::DualQuat;
+use crate::parts::FOLLOWS;
 use glam::{Mat3A, Quat, Vec3A, Vec4};
 
 /// A bent joint seen from one of its parts, in that part's bind space.
@@ -52,8 +53,17 @@ pub(super) fn find_bends(model: &Model, parts: &[PosedPart], bends: &mut Vec<Vec
     }
 }
 
-/// Position of vertex `v` that rests at `rest`, and the matrix that takes its rest edges along.
+/// Position of vertex `v` that rests at `rest`, drawn along with the flesh under it, and the matrix that takes its rest edges along.
 pub(super) fn start(posed: &Posed, v: usize, rest: Vec3A) -> (Vec3A, Mat3A) {
+    let (x, turn) = skin(posed, v, rest);
+    let model = posed.model;
+    // What has no part of its own goes along with that of its strongest joint.
+    let strongest = model.influences_of(v).first().map_or(FOLLOWS, |i| model.part_of_joint[i.0 as usize]);
+    let part = if model.part[v] == FOLLOWS { strongest } else { model.part[v] };
+    (posed.draw_along(part, x), turn)
+}
+
+fn skin(posed: &Posed, v: usize, rest: Vec3A) -> (Vec3A, Mat3A) {
     let list = posed.model.influences_of(v);
     let Some(&(strongest, _)) = list.first() else { return (rest, Mat3A::IDENTITY) };
     let side = posed.rigid[strongest as usize].real;

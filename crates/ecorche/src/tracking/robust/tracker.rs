@@ -439,8 +439,8 @@ impl Tracker {
                     false => Bearing::free(iso[index]),
                 };
                 let is_known = found.evaluations > 0;
-                let raise = if is_known { found.level.raise } else { posed.sample(part, x).raise };
-                let swell = posed.swell(index, raise);
+                let change = if is_known { found.level.change } else { posed.change(index, x) };
+                let swell = posed.swell(index, change);
                 *awake = Awake {
                     vertex: v,
                     activity: activity[index],
