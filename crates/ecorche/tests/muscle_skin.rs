@@ -305,7 +305,7 @@ fn fields_of_a_symmetric_body_are_mirror_images() {
 
 /// The arm with its muscles, all lengths multiplied by `scale`.
 fn scaled_arm(scale: f32) -> (Arc<Character>, Body) {
-    let mut character = samples::build("arm?resolution=1000").unwrap();
+    let mut character = samples::build("arm?resolution=2000").unwrap();
     character.skeleton.joints.iter_mut().for_each(|joint| joint.rest.translation *= scale);
     for mesh in &mut character.meshes {
         mesh.positions.iter_mut().for_each(|p| *p *= scale);
@@ -327,7 +327,7 @@ fn scaled_arm(scale: f32) -> (Arc<Character>, Body) {
         }
     }
     let character = Arc::new(character);
-    let settings = Method::Muscles.into();
+    let settings = Settings::from(Method::Muscles);
     let body = Body::bind_with(character.clone(), settings, &muscles, Path::new("."), None).unwrap();
     (character, body)
 }

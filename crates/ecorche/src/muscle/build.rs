@@ -145,7 +145,9 @@ impl Musculature {
                 if muscle.collide.skin {
                     let skins = &obstacles[first_extra..];
                     let around = spec.position.iter().filter_map(|&p| deepest_in(skins, &bind, p));
-                    let around: BTreeSet<usize> = around.collect();
+                    // And that of its own bones: at the border of two parts the other's skin would take it along.
+                    let own = |o: &usize| spec.controls.iter().any(|control| control.frame == skins[*o].frame);
+                    let around: BTreeSet<usize> = around.chain((0..skins.len()).filter(own)).collect();
                     spec.inside_of = around.into_iter().map(|o| first_extra + o).collect();
                 }
                 strands.push(spec);
