@@ -136,7 +136,10 @@ impl Strand {
             share: (0..count).map(|i| i as f64 / (count.max(2) - 1) as f64).collect(),
             offset: Vec::new(),
             hold: force.iter().zip(&inverse_mass).map(|(&f, &w)| in_frames(-f * w)).collect(),
-            size: spec.position.iter().fold(0.01 * unit, |size: f64, p| size.max(p.distance(spec.position[0]))),
+            size: spec
+                .position
+                .iter()
+                .fold(0.01 * unit, |size: f64, p| size.max(p.distance(spec.position[0]))),
             clearance: Vec::with_capacity(obstacles.len() * count),
             in_skin: Vec::new(),
             bend: bends(&spec.position).into_iter().map(|b| 1.001 * b).collect(),

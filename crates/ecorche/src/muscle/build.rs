@@ -146,7 +146,8 @@ impl Musculature {
                     let skins = &obstacles[first_extra..];
                     let around = spec.position.iter().filter_map(|&p| deepest_in(skins, &bind, p));
                     // And that of its own bones: at the border of two parts the other's skin would take it along.
-                    let own = |o: &usize| spec.controls.iter().any(|control| control.frame == skins[*o].frame);
+                    let own =
+                        |o: &usize| spec.controls.iter().any(|control| control.frame == skins[*o].frame);
                     let around: BTreeSet<usize> = around.chain((0..skins.len()).filter(own)).collect();
                     spec.inside_of = around.into_iter().map(|o| first_extra + o).collect();
                 }
@@ -382,11 +383,7 @@ fn strand(definition: &MuscleDef, fibre: Fibre, data: &FibreData, scale: f64) ->
         controls: fibre.controls,
         weights: fibre.weights,
         pinned: vec![0, count - 1],
-        ties: fibre
-            .via
-            .iter()
-            .map(|&particle| Tie { particle, compliance, reach: f64::INFINITY })
-            .collect(),
+        ties: fibre.via.iter().map(|&particle| Tie { particle, compliance, reach: f64::INFINITY }).collect(),
         links,
         damping: f64::from(definition.damping),
         straightens: STRAIGHTENS,

@@ -395,10 +395,8 @@ fn find_leg(finder: &Finder, probe: &Probe, sign: f32, trunk: Option<&Trunk>) ->
         + toes.reject_from_normalized(thigh_axis).normalize_or_zero())
     .try_normalize()?;
     // In a shoe with a high heel the foot is steep.
-    let to_ball = ball.map_or_else(
-        || 0.3 * knee.distance(ankle) * (0.8 * toes + 0.4 * shank_axis),
-        |ball| ball - ankle,
-    );
+    let to_ball = ball
+        .map_or_else(|| 0.3 * knee.distance(ankle) * (0.8 * toes + 0.4 * shank_axis), |ball| ball - ankle);
     Some(Leg {
         thigh: Bone::new(joint, [hip, knee], [front, front], sign, 0.28, probe)?,
         shank: Bone::new(shank, [knee, ankle], [front, toes], sign, 0.2, probe)?.off_centre(),
