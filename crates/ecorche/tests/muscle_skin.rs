@@ -1,6 +1,6 @@
 //! Muscles under the skin of whole characters: the skin bulges, sinks, swings, and is itself at rest.
 
-use ecorche::character::{Character, Pose};
+use ecorche::character::{Binding, Character, Pose};
 use ecorche::deform::{Body, Method, Playback, Settings, State, Workspace};
 use ecorche::field::Field;
 use ecorche::frame::Frame;
@@ -299,6 +299,55 @@ fn fields_of_a_symmetric_body_are_mirror_images() {
             let (a, b) = (left.sample(p), right.sample(p * mirror));
             assert!((a.value - b.value).abs() < 5e-5, "{} {}", a.value, b.value);
             assert!(a.gradient.distance(b.gradient * mirror) < 5e-3, "{} {}", a.gradient, b.gradient);
+        }
+    }
+}
+
+/// The arm with its muscles, all lengths multiplied by `scale`.
+fn scaled_arm(scale: f32) -> (Arc<Character>, Body) {
+    let mut character = samples::build("arm?resolution=2000").unwrap();
+    character.skeleton.joints.iter_mut().for_each(|joint| joint.rest.translation *= scale);
+    for mesh in &mut character.meshes {
+        mesh.positions.iter_mut().for_each(|p| *p *= scale);
+        if let Binding::Skin(skin) = &mut mesh.binding {
+            skin.joint_from_bind.iter_mut().for_each(|m| m.translation *= scale);
+        }
+    }
+    let tracks = character.clips.iter_mut().flat_map(|clip| &mut clip.joint_tracks);
+    for track in tracks.filter_map(|track| track.translation.as_mut()) {
+        track.values.iter_mut().for_each(|p| *p *= scale);
+    }
+    let mut muscles = samples::arm::muscles();
+    for muscle in &mut muscles.muscle {
+        let ends = muscle.origin.0.iter_mut().chain(&mut muscle.insertion.0);
+        ends.for_each(|end| end.at *= scale);
+        muscle.width *= scale;
+        for force in [&mut muscle.tone, &mut muscle.strength, &mut muscle.stiffness] {
+            *force *= scale.powi(4);
+        }
+    }
+    let character = Arc::new(character);
+    let settings = Settings::from(Method::Muscles);
+    let body = Body::bind_with(character.clone(), settings, &muscles, Path::new("."), None).unwrap();
+    (character, body)
+}
+
+#[test]
+fn dwarfs_and_giants_move_alike() {
+    let shaken = |scale: f32| {
+        let (character, body) = scaled_arm(scale);
+        let (plan, mut workspace) = (plan(&character, "shake"), Workspace::default());
+        let mut playback = Playback::new(&body, &plan);
+        let frames = [4, 8, 12].map(|number| playback.frame(number, &mut workspace));
+        (frames, character.size())
+    };
+    let (human, size) = shaken(1.0);
+    for scale in [0.01, 100.0] {
+        let (mut other, _) = shaken(scale);
+        for (mine, theirs) in human.iter().zip(&mut other) {
+            theirs.meshes.iter_mut().flat_map(|m| &mut m.positions).for_each(|p| *p /= scale);
+            let off = farthest(mine, theirs) / size;
+            assert!(off < 1e-3, "{scale} times as large: skin is off by {off:.1e} of the size");
         }
     }
 }

@@ -37,7 +37,7 @@ const TENDON: f64 = 0.3;
 const LEAST_REACH: f32 = 0.25;
 /// Length of a step before the first frame, seconds.
 const PRE_ROLL_STEP: f32 = 1.0 / 24.0;
-/// Metres: muscles and fat that all move less than this in such a step, from rest, have settled. The skin shows a tenth of a
+/// Metres at human size: muscles and fat that all move less than this in such a step, from rest, have settled. The skin shows a tenth of a
 /// millimetre; what is left of a motion that halves with every step is as much again.
 const SETTLED: f64 = 2e-5;
 /// Frames farther apart than this, seconds, do not belong to one motion.
@@ -190,7 +190,7 @@ impl Flesh {
                     let before = state.clone();
                     self.advance(&mut state, &frames, &controls, PRE_ROLL_STEP, &calming, w);
                     state.calm();
-                    if state.is_within(&before, SETTLED) {
+                    if state.is_within(&before, SETTLED * self.musculature.scale()) {
                         break;
                     }
                 }

@@ -3,7 +3,7 @@
 use super::bend;
 use super::chain::Chain;
 use super::constraint::collide::{Keep, press_out, push_out};
-use super::constraint::contact::{Copy, Near, on_line_within, sleep};
+use super::constraint::contact::{CLOSING, Copy, Near, on_line_within, sleep};
 use super::constraint::distance::Distance;
 use super::rigid::Rigid;
 use super::system::{Strand, System};
@@ -141,7 +141,7 @@ struct StrandScratch {
     reset: bool,
 }
 
-/// Strands and obstacles closer than this beyond their radii are watched during a step, metres. A particle
+/// Strands and obstacles closer than this beyond their radii are watched during a step, units. A particle of a human
 /// would have to move 4 cm against what it is close to within a frame: 1 m/s at 24 frames a second.
 const WATCH: f64 = 0.04;
 
@@ -153,7 +153,7 @@ const PARALLEL: usize = 8;
 
 /// Passes over the obstacles at the end of a step.
 const LAST_PASSES: usize = 3;
-/// Obstacles farther from a particle than this are left out of them unless it moves as far, metres. Only the cost depends on
+/// Obstacles farther from a particle than this are left out of them unless it moves as far, units. Only the cost depends on
 /// it, and that little: with 0.1 mm and with 10 cm the athlete's jump is neither deeper in bones nor slower.
 const CLOSE: f64 = 0.01;
 
@@ -254,7 +254,7 @@ impl System {
                 },
             );
         }
-        let motion: Vec<f64> = state.frames.iter().zip(next).map(|(a, b)| motion(a, b)).collect();
+        let motion: Vec<f64> = state.frames.iter().zip(next).map(|(a, b)| motion(a, b, self.unit)).collect();
         for ((strand, state), scratch) in self.strands.iter().zip(&mut state.strands).zip(scratches.iter()) {
             // Springs come to rest by themselves; what is pressed out or unbent creeps.
             let creeps = strand.spec.stout || !scratch.near.is_empty() || !scratch.obstacles.is_empty();
@@ -282,6 +282,7 @@ impl System {
         let copy = &mut workspace.copy;
         copy.radius.clear();
         copy.inverse_mass.clear();
+        let watch = WATCH * self.unit;
         let (mut boxes, mut longest) = (Vec::with_capacity(self.strands.len()), Vec::new());
         for (((strand, state), scratch), drive) in
             self.strands.iter().zip(&state.strands).zip(&mut workspace.strands).zip(drives)
@@ -295,7 +296,7 @@ impl System {
             copy.radius.extend(&drive.radius);
             copy.inverse_mass.extend(&strand.inverse_mass);
             strand.carry(next, &mut scratch.carried);
-            let widest = drive.radius.iter().fold(0.0f64, |a, &b| a.max(b)) + WATCH;
+            let widest = drive.radius.iter().fold(0.0f64, |a, &b| a.max(b)) + watch;
             let (low, high) = state
                 .position
                 .iter()
@@ -359,7 +360,7 @@ impl System {
                     };
                     let radii = &drives[other].radius;
                     let radius = radii[segment] * (1.0 - t) + radii[segment + 1] * t;
-                    if distance < reach + radius - overlap + WATCH {
+                    if distance < reach + radius - overlap + watch {
                         let other = (firsts[other], there.len());
                         scratch.near.push(Near { particle, other, segment, overlap });
                     }
@@ -383,15 +384,16 @@ impl System {
     ) {
         let StrandScratch { wake, skin_wake, particle_wake, close, near, near_wake, push, before, .. } =
             scratch;
+        let (flesh, closing) = (self.flesh(), CLOSING * self.unit * h);
         let mut pushed = false;
         for (near, wake) in near.iter_mut().zip(near_wake).filter(|(_, wake)| **wake <= number) {
-            match near.push(copy, scratch.first, strand.spec.friction, h) {
+            match near.push(copy, scratch.first, (strand.spec.friction, flesh, h)) {
                 Ok(by) => {
                     let push = &mut push[near.particle];
                     *push = (push.0 + by, push.1 + 1);
                     pushed = true;
                 }
-                Err(gap) => *wake = number + 1 + sleep(gap, h),
+                Err(gap) => *wake = number + 1 + sleep(gap, closing),
             }
         }
         if pushed {
@@ -420,10 +422,10 @@ impl System {
                             before[i],
                             obstacle,
                             frames,
-                            (strand.inverse_mass[i], strand.spec.friction, h),
+                            (strand.inverse_mass[i], strand.spec.friction, flesh, h),
                         );
                     }
-                    skin_wake[i] = number + 1 + sleep(depth, h);
+                    skin_wake[i] = number + 1 + sleep(depth, closing);
                 }
                 first = skin_wake[i];
             }
@@ -439,8 +441,8 @@ impl System {
             for (&o, wake) in scratch.obstacles.iter().zip(wakes) {
                 if *wake <= number || last {
                     let gap = push_out(p, o);
-                    *wake = number + 1 + sleep(gap, h);
-                    if gap < CLOSE {
+                    *wake = number + 1 + sleep(gap, closing);
+                    if gap < CLOSE * self.unit {
                         close.push(o);
                     }
                 }
@@ -456,7 +458,7 @@ impl System {
                     push_out(p, o);
                 });
             }
-            if p.distance(start) > CLOSE {
+            if p.distance(start) > CLOSE * self.unit {
                 close.clone_from(&scratch.obstacles);
                 for _ in 0..LAST_PASSES {
                     close.iter().for_each(|&o| {
@@ -596,7 +598,7 @@ fn move_strand(
     }
 }
 
-/// Metres in a step, and half the sine of an angle: frames that move less stand still, and those that move more than the
+/// Units in a step, and half the sine of an angle: frames that move less stand still, and those that move more than the
 /// second do not.
 const STILL: [f64; 2] = [1e-5, 1e-4];
 /// Of a strand's size: what it moves less in a step while the frames around it stand still, it does not move at all.
@@ -610,10 +612,10 @@ const SETTLES: f64 = 0.1;
 /// Seconds after which no more does.
 const SETTLED: f64 = 0.5;
 
-/// How far a frame moves or turns in a step.
-fn motion(from: &Rigid, to: &Rigid) -> f64 {
+/// How far a frame moves, in units, or turns in a step.
+fn motion(from: &Rigid, to: &Rigid, unit: f64) -> f64 {
     let turned = (from.rotation.conjugate() * to.rotation).xyz().length();
-    from.translation.distance(to.translation).max(turned)
+    (from.translation.distance(to.translation) / unit).max(turned)
 }
 
 /// Takes off what a strand creeps while the frames around it move by `motion` in the step. What moves more moves that much

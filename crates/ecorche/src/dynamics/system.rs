@@ -6,6 +6,7 @@ use super::constraint::attach::{Anchor, Tie};
 use super::constraint::collide::{Keep, Obstacle};
 use super::constraint::contact::on_line;
 use super::constraint::distance::Distance;
+use super::constraint::friction::FLESH;
 use super::rigid::Rigid;
 use super::step::{State, StrandState};
 use glam::{DMat3, DVec3};
@@ -68,7 +69,7 @@ const FOLDED: [f64; 2] = [0.5, 1.2];
 /// Of the distance from the obstacle at bind: with less the straight way is not free, with more it is.
 const FREE: [f64; 2] = [0.3, 0.7];
 
-/// What the controls leave off by less is rounding, metres.
+/// What the controls leave off by less is rounding, units.
 const ROUNDING: f64 = 1e-9;
 
 /// Controls of a strand up to which those between others let go.
@@ -90,7 +91,7 @@ pub struct Strand {
     pub(super) offset: Vec<[DVec3; 2]>,
     /// Acceleration that keeps the strand at rest at bind, in the same two frames, m/s^2.
     pub(super) hold: Vec<[DVec3; 2]>,
-    /// Largest distance of a particle from the first at bind, metres; a centimetre at least.
+    /// Largest distance of a particle from the first at bind, metres; a hundredth of a unit at least.
     pub(super) size: f64,
     /// Distance to each obstacle at bind, obstacle by obstacle, metres.
     pub(super) clearance: Vec<f64>,
@@ -109,10 +110,11 @@ pub struct System {
     pub(super) obstacles: Vec<Obstacle>,
     pub(super) bind: Vec<Rigid>,
     pub(super) gravity: DVec3,
+    pub(super) unit: f64,
 }
 
 impl Strand {
-    fn new(spec: StrandSpec, bind: &[Rigid], obstacles: &[Obstacle], gravity: DVec3) -> Self {
+    fn new(spec: StrandSpec, bind: &[Rigid], obstacles: &[Obstacle], gravity: DVec3, unit: f64) -> Self {
         let count = spec.position.len();
         assert!(spec.mass.len() == count && spec.radius.len() == count, "one mass and radius per particle");
         assert!(spec.weights.len() == count * spec.controls.len(), "one weight per particle and control");
@@ -134,7 +136,10 @@ impl Strand {
             share: (0..count).map(|i| i as f64 / (count.max(2) - 1) as f64).collect(),
             offset: Vec::new(),
             hold: force.iter().zip(&inverse_mass).map(|(&f, &w)| in_frames(-f * w)).collect(),
-            size: spec.position.iter().fold(0.01, |size: f64, p| size.max(p.distance(spec.position[0]))),
+            size: spec
+                .position
+                .iter()
+                .fold(0.01 * unit, |size: f64, p| size.max(p.distance(spec.position[0]))),
             clearance: Vec::with_capacity(obstacles.len() * count),
             in_skin: Vec::new(),
             bend: bends(&spec.position).into_iter().map(|b| 1.001 * b).collect(),
@@ -145,7 +150,7 @@ impl Strand {
         let mut carried = vec![DVec3::ZERO; count];
         strand.carry(bind, &mut carried);
         let off = || strand.spec.position.iter().zip(&carried).map(|(p, c)| p - c);
-        if off().any(|by| by.length() > ROUNDING) {
+        if off().any(|by| by.length() > ROUNDING * unit) {
             strand.offset = off().map(in_frames).collect();
         }
         for obstacle in obstacles {
@@ -244,19 +249,26 @@ impl Strand {
 }
 
 impl System {
-    /// Makes a system at rest.
+    /// Makes a system at rest. `unit`: its size against a human's, metres to the metre. Lengths, speeds and stiffnesses of
+    /// this module are those of a human; a system a hundred times as large moves alike with a hundred times the gravity.
     ///
     /// # Panics
     /// If lists that belong together differ in length or an index is out of range.
-    pub fn new(bind: Vec<Rigid>, strands: Vec<StrandSpec>, obstacles: Vec<Obstacle>, gravity: DVec3) -> Self {
-        let mut strands: Vec<Strand> =
-            strands.into_iter().map(|spec| Strand::new(spec, &bind, &obstacles, gravity)).collect();
+    pub fn new(
+        bind: Vec<Rigid>,
+        strands: Vec<StrandSpec>,
+        obstacles: Vec<Obstacle>,
+        gravity: DVec3,
+        unit: f64,
+    ) -> Self {
+        let ready = |spec: StrandSpec| Strand::new(spec, &bind, &obstacles, gravity, unit);
+        let mut strands: Vec<Strand> = strands.into_iter().map(ready).collect();
         let overlaps: Vec<Vec<Vec<f64>>> = strands
             .iter()
             .map(|own| strands.iter().map(|other| overlap_at_bind(own, other, &obstacles, &bind)).collect())
             .collect();
         strands.iter_mut().zip(overlaps).for_each(|(strand, overlap)| strand.overlap = overlap);
-        Self { strands, obstacles, bind, gravity }
+        Self { strands, obstacles, bind, gravity, unit }
     }
 
     /// The strands.
@@ -286,6 +298,16 @@ impl System {
             }
         }
         deepest.1
+    }
+
+    /// Its size against a human's.
+    pub fn unit(&self) -> f64 {
+        self.unit
+    }
+
+    /// How hard flesh pushes back, N/m: masses grow with the cube of the size.
+    pub(super) fn flesh(&self) -> f64 {
+        FLESH * self.unit.powi(3)
     }
 
     /// Frames at bind.

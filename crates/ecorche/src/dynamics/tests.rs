@@ -75,7 +75,7 @@ fn nothing_moves_at_bind() {
     bent.position.iter_mut().for_each(|p| p.y += 0.04 * (p.x / 0.3 * std::f64::consts::PI).sin());
     let (straight, _) = strand(16, DVec3::Z * 0.005, 0.3, 6.0);
     let bone = Obstacle::capsule(0, [DVec3::ZERO, DVec3::X * 0.3], 0.015);
-    let system = System::new(frames.clone(), vec![bent, straight], vec![bone], GRAVITY);
+    let system = System::new(frames.clone(), vec![bent, straight], vec![bone], GRAVITY, 1.0);
     let start = system.at_rest(&frames);
     for (strand, state) in system.strands().iter().zip(&start.strands) {
         for (p, q) in strand.spec().position.iter().zip(&state.position) {
@@ -118,7 +118,7 @@ fn hanging(settings: &Settings, h: f64) -> f64 {
     };
     let frames = vec![Rigid::IDENTITY];
     // At bind without weight: the system then hangs under the weight it does not hold against.
-    let mut system = System::new(frames.clone(), vec![spec], Vec::new(), DVec3::ZERO);
+    let mut system = System::new(frames.clone(), vec![spec], Vec::new(), DVec3::ZERO, 1.0);
     system.gravity = GRAVITY;
     let mut state = system.at_rest(&frames);
     let fps = 1.0 / (h * settings.substeps as f64);
@@ -156,7 +156,7 @@ fn shaken(frames: &[Rigid]) -> impl Fn(f64) -> Vec<Rigid> {
 /// Path of the middle particle relative to where it is carried.
 fn swing(settings: &Settings) -> Vec<DVec3> {
     let (spec, frames) = strand(31, DVec3::ZERO, 0.25, 6.0);
-    let system = System::new(frames.clone(), vec![spec], Vec::new(), GRAVITY);
+    let system = System::new(frames.clone(), vec![spec], Vec::new(), GRAVITY, 1.0);
     let mut state = system.at_rest(&frames);
     let mut path = Vec::new();
     run(&system, &mut state, 3.0, 24.0, settings, shaken(&frames), |_, state| {
@@ -191,7 +191,7 @@ fn more_substeps_give_the_same_motion() {
 #[test]
 fn ends_stay_on_their_frames_however_fast() {
     let (spec, frames) = strand(16, DVec3::ZERO, 0.25, 6.0);
-    let system = System::new(frames.clone(), vec![spec], Vec::new(), GRAVITY);
+    let system = System::new(frames.clone(), vec![spec], Vec::new(), GRAVITY, 1.0);
     let mut state = system.at_rest(&frames);
     let pose = |time: f64| {
         let turn = Rigid { rotation: DQuat::from_rotation_z(9.0 * time), translation: DVec3::X * 4.0 * time };
@@ -211,7 +211,7 @@ fn a_bone_pushed_into_a_strand_is_not_entered() {
     let (spec, mut frames) = strand(30, DVec3::ZERO, 0.25, 6.0);
     frames.push(Rigid { translation: DVec3::new(0.125, -0.06, 0.0), ..Rigid::IDENTITY });
     let bone = Obstacle::capsule(2, [DVec3::Z * -0.1, DVec3::Z * 0.1], 0.02);
-    let system = System::new(frames.clone(), vec![spec], vec![bone], GRAVITY);
+    let system = System::new(frames.clone(), vec![spec], vec![bone], GRAVITY, 1.0);
     let mut state = system.at_rest(&frames);
     let pose = |time: f64| {
         let mut pose = frames.clone();
@@ -230,7 +230,7 @@ fn two_strands_push_each_other_and_both_move() {
     let (mut high, other) = strand(30, DVec3::Y * 0.05, 0.25, 6.0);
     high.controls = vec![Anchor { frame: 2, at: DVec3::Y * 0.05 }, Anchor { frame: 3, at: DVec3::ZERO }];
     let frames = [frames, other].concat();
-    let system = System::new(frames.clone(), vec![low, high], Vec::new(), GRAVITY);
+    let system = System::new(frames.clone(), vec![low, high], Vec::new(), GRAVITY, 1.0);
     let mut state = system.at_rest(&frames);
     let pose = |time: f64| {
         let mut pose = frames.clone();
@@ -253,7 +253,7 @@ fn strands_of_one_kin_pass_each_other() {
         high.controls = vec![Anchor { frame: 2, at: DVec3::Y * 0.03 }, Anchor { frame: 3, at: DVec3::ZERO }];
         let frames = [frames, other].concat();
         let specs = [low, high].map(|spec| StrandSpec { kin, ..spec });
-        let system = System::new(frames.clone(), specs.into(), Vec::new(), DVec3::ZERO);
+        let system = System::new(frames.clone(), specs.into(), Vec::new(), DVec3::ZERO, 1.0);
         let mut state = system.at_rest(&frames);
         let pose = |time: f64| {
             let mut pose = frames.clone();
@@ -284,7 +284,7 @@ fn what_is_held_between_others_comes_to_rest_when_the_frames_do() {
     ];
     high.controls = vec![Anchor { frame: 2, at: DVec3::Y * 0.05 }, Anchor { frame: 3, at: DVec3::ZERO }];
     let frames = [frames, other].concat();
-    let system = System::new(frames.clone(), vec![low, thin, high], Vec::new(), GRAVITY);
+    let system = System::new(frames.clone(), vec![low, thin, high], Vec::new(), GRAVITY, 1.0);
     let mut state = system.at_rest(&frames);
     let pose = |time: f64| {
         let mut pose = frames.clone();
@@ -304,7 +304,7 @@ fn what_is_held_between_others_comes_to_rest_when_the_frames_do() {
 #[test]
 fn a_broken_state_goes_back_to_its_frames_and_is_counted() {
     let (spec, frames) = strand(16, DVec3::ZERO, 0.25, 6.0);
-    let system = System::new(frames.clone(), vec![spec.clone(), spec], Vec::new(), GRAVITY);
+    let system = System::new(frames.clone(), vec![spec.clone(), spec], Vec::new(), GRAVITY, 1.0);
     let mut state = system.at_rest(&frames);
     state.strands[0].velocity[7] = DVec3::NAN;
     let report = system.step(
@@ -329,7 +329,7 @@ fn the_same_bits_for_any_number_of_threads() {
         (0..12).map(|i| strand(20, DVec3::new(0.0, 0.012 * f64::from(i), 0.0), 0.25, 6.0).0).collect();
     let frames = strand(20, DVec3::ZERO, 0.25, 6.0).1;
     let bone = Obstacle::capsule(0, [DVec3::Y * -0.01, DVec3::new(0.25, -0.01, 0.0)], 0.01);
-    let system = System::new(frames.clone(), specs, vec![bone], GRAVITY);
+    let system = System::new(frames.clone(), specs, vec![bone], GRAVITY, 1.0);
     let result = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
@@ -345,7 +345,7 @@ fn the_same_bits_for_any_number_of_threads() {
 fn strands_in_contact_move_alike_with_twice_the_substeps() {
     let (low, frames) = strand(30, DVec3::ZERO, 0.25, 6.0);
     let (high, _) = strand(30, DVec3::new(0.0, 0.015, 0.004), 0.25, 9.0);
-    let system = System::new(frames.clone(), vec![low, high], Vec::new(), GRAVITY);
+    let system = System::new(frames.clone(), vec![low, high], Vec::new(), GRAVITY, 1.0);
     let motion = |substeps: usize| {
         let mut state = system.at_rest(&frames);
         let mut path = Vec::new();
@@ -371,7 +371,7 @@ fn a_strand_does_not_bend_sharper_than_it_is_thick_and_comes_to_rest() {
     let (mut spec, frames) = strand(20, DVec3::ZERO, 0.3, 6.0);
     (spec.stout, spec.radius) = (true, vec![0.03; 20]);
     spec.ties = vec![Tie { particle: 10, compliance: 1.0 / 2000.0, reach: f64::INFINITY }];
-    let system = System::new(frames.clone(), vec![spec], Vec::new(), DVec3::ZERO);
+    let system = System::new(frames.clone(), vec![spec], Vec::new(), DVec3::ZERO, 1.0);
     let mut state = system.at_rest(&frames);
     let pose = |time: f64| {
         let mut pose = frames.clone();
@@ -406,7 +406,7 @@ fn a_pad_that_is_shaken_hard_stays_within_reach_and_is_not_put_back() {
         damping: 4.0,
         ..StrandSpec::default()
     };
-    let system = System::new(vec![Rigid::IDENTITY], vec![spec], Vec::new(), GRAVITY);
+    let system = System::new(vec![Rigid::IDENTITY], vec![spec], Vec::new(), GRAVITY, 1.0);
     let mut state = system.at_rest(&[Rigid::IDENTITY]);
     // Goes up at 3 m/s and is stopped.
     let height = |time: f64| 3.0 * time.min(0.5);

@@ -12,19 +12,20 @@ use std::sync::Arc;
 /// twice as much pushes them outward when a joint bends.
 const SLENDER: f64 = 0.035;
 
-/// Bones shorter than this are left out, metres.
+/// Bones shorter than this at human size are left out, metres.
 const SHORTEST: f64 = 0.01;
 
 /// Cells of a distance grid along its longest side: 3 mm for a humerus.
 const CELLS: f64 = 100.0;
 
 /// The obstacles of a skeleton at bind. `surfaces`: for each definition that names a mesh, that mesh in metres,
-/// in the joint's coordinates.
+/// in the joint's coordinates; `scale`: the body's size against a human's.
 pub(super) fn obstacles(
     skeleton: &Skeleton,
     bind: &[Rigid],
     definitions: &[BoneDef],
     surfaces: &[Option<TriMesh>],
+    scale: f64,
 ) -> Result<Vec<Obstacle>, (usize, SdfError)> {
     let mut obstacles = Vec::new();
     for (joint, own) in skeleton.joints.iter().enumerate() {
@@ -33,7 +34,7 @@ pub(super) fn obstacles(
         if given.peek().is_none() && own.in_skin {
             for child in skeleton.children(joint).filter(|&c| skeleton.joints[c].in_skin) {
                 let end = bind[joint].point_back(bind[child].translation);
-                if end.length() > SHORTEST {
+                if end.length() > SHORTEST * scale {
                     obstacles.push(Obstacle::capsule(joint, [DVec3::ZERO, end], SLENDER * end.length()));
                 }
             }

@@ -21,7 +21,7 @@ use std::sync::Arc;
 const MUSCLE_DENSITY: f64 = 1060.0;
 /// Density of fat, kg/m^3.
 const FAT_DENSITY: f64 = 920.0;
-/// m/s^2.
+/// At human size, m/s^2.
 const GRAVITY: DVec3 = DVec3::new(0.0, -9.81, 0.0);
 /// What a slack body's links would shrink to without tension, over their length: their tension is then nearly
 /// constant. The thesis' value.
@@ -29,8 +29,10 @@ const TONE_REST: f64 = 0.02;
 /// How fast unwanted bends of an axis straighten, 1/s per particle squared: a bend over the whole length takes a second,
 /// a zigzag of 16 particles 10 ms. Without it contacts fold the brachialis of the arm sample against its bone.
 const STRAIGHTENS: f64 = 0.3;
-/// Stiffness with which a via point holds the axis, N/m: 3 mm for 6 N.
+/// Stiffness with which a via point holds the axis at human size, N/m: 3 mm for 6 N.
 const VIA_STIFFNESS: f64 = 2000.0;
+/// Length of a human's muscles, metres: the median of the athlete's.
+const HUMAN_MUSCLE: f64 = 0.267;
 
 /// How far a fat pad can be drawn off its place, of its shortest half axis. With 0.1 pads move by 2 mm in a jump, which nobody
 /// sees. Without a limit five of the athlete's lag by 10 cm there and are put back.
@@ -115,22 +117,20 @@ impl Musculature {
         extra: Vec<Obstacle>,
     ) -> Result<Self, BuildError> {
         let bind: Vec<Rigid> = bind.iter().map(|&world| Rigid::from_affine(world)).collect();
-        let mut obstacles = bone_obstacles(definition, skeleton, &bind, folder)?;
+        let all_fibres = all_fibres(definition, skeleton, &bind)?;
+        let scale = scale(definition, &all_fibres);
+        let mut obstacles = bone_obstacles(definition, skeleton, &bind, folder, scale)?;
         let first_extra = obstacles.len();
         obstacles.extend(extra);
         let mut titles = BTreeSet::new();
         let (mut strands, mut fibre_data, mut fat_data) = (Vec::new(), Vec::new(), Vec::new());
-        for (index, muscle) in definition.muscle.iter().enumerate() {
+        for (index, (muscle, found)) in definition.muscle.iter().zip(all_fibres).enumerate() {
             if !titles.insert(muscle.title()) {
                 return Err(BuildError::Duplicate(muscle.title()));
             }
-            check(muscle, skeleton)?;
             let profiles = Profiles::from_definition(&muscle.profile)
                 .map_err(|source| BuildError::Profile { title: muscle.title(), source })?;
             let profiles = Arc::new(profiles);
-            // Names were checked.
-            let bone_of = |a: &Attachment| skeleton.find(&a.bone).unwrap_or(0);
-            let found = fibres(muscle, &bind, bone_of).ok_or_else(|| BuildError::NoLength(muscle.title()))?;
             for (number, fibre) in found.into_iter().enumerate() {
                 let data = FibreData::new(
                     index,
@@ -141,11 +141,14 @@ impl Musculature {
                     &bind,
                     &obstacles[..first_extra],
                 )?;
-                let mut spec = strand(muscle, fibre, &data);
+                let mut spec = strand(muscle, fibre, &data, scale);
                 if muscle.collide.skin {
                     let skins = &obstacles[first_extra..];
                     let around = spec.position.iter().filter_map(|&p| deepest_in(skins, &bind, p));
-                    let around: BTreeSet<usize> = around.collect();
+                    // And that of its own bones: at the border of two parts the other's skin would take it along.
+                    let own =
+                        |o: &usize| spec.controls.iter().any(|control| control.frame == skins[*o].frame);
+                    let around: BTreeSet<usize> = around.chain((0..skins.len()).filter(own)).collect();
                     spec.inside_of = around.into_iter().map(|o| first_extra + o).collect();
                 }
                 strands.push(spec);
@@ -160,9 +163,38 @@ impl Musculature {
             fat_data.push(data);
             strands.push(spec);
         }
-        let system = System::new(bind, strands, obstacles, GRAVITY);
+        let system = System::new(bind, strands, obstacles, GRAVITY * scale, scale);
         Ok(Self { definition: definition.clone(), system, fibres: fibre_data, fat: fat_data })
     }
+}
+
+/// The fibres of every muscle.
+fn all_fibres(
+    definition: &BodyDef,
+    skeleton: &Skeleton,
+    bind: &[Rigid],
+) -> Result<Vec<Vec<Fibre>>, BuildError> {
+    let of = |muscle: &MuscleDef| {
+        check(muscle, skeleton)?;
+        // Names were checked.
+        let bone_of = |a: &Attachment| skeleton.find(&a.bone).unwrap_or(0);
+        fibres(muscle, bind, bone_of).ok_or_else(|| BuildError::NoLength(muscle.title()))
+    };
+    definition.muscle.iter().map(of).collect()
+}
+
+/// Size of a body against a human's, told by the median length of its muscles: an arm alone is as large as one on a body.
+/// Fat pads are a quarter as long.
+fn scale(definition: &BodyDef, fibres: &[Vec<Fibre>]) -> f64 {
+    let length = |f: &Fibre| -> f64 { f.points.windows(2).map(|p| p[0].distance(p[1])).sum() };
+    let muscles = fibres.iter().filter_map(|fibres| fibres.get(fibres.len() / 2).map(length));
+    let mut lengths: Vec<f64> = muscles.collect();
+    if lengths.is_empty() {
+        lengths.extend(definition.fat.iter().map(|pad| 4.0 * f64::from(pad.radii.max_element())));
+    }
+    lengths.sort_by(f64::total_cmp);
+    let median = lengths.get(lengths.len() / 2).copied().unwrap_or(HUMAN_MUSCLE);
+    if median > 0.0 && median.is_finite() { median / HUMAN_MUSCLE } else { 1.0 }
 }
 
 /// The skin a point is deepest in at bind; `None` if it is in none.
@@ -177,6 +209,7 @@ fn bone_obstacles(
     skeleton: &Skeleton,
     bind: &[Rigid],
     folder: &Path,
+    scale: f64,
 ) -> Result<Vec<Obstacle>, BuildError> {
     let mut surfaces: Vec<Option<TriMesh>> = Vec::new();
     for bone in &definition.bone {
@@ -199,7 +232,7 @@ fn bone_obstacles(
         };
         surfaces.push(surface);
     }
-    bone::obstacles(skeleton, bind, &definition.bone, &surfaces)
+    bone::obstacles(skeleton, bind, &definition.bone, &surfaces, scale)
         .map_err(|(index, source)| BuildError::Distance { bone: definition.bone[index].bone.clone(), source })
 }
 
@@ -222,7 +255,7 @@ fn check(muscle: &MuscleDef, skeleton: &Skeleton) -> Result<(), BuildError> {
             !muscle.insertion.0.is_empty(),
             "give at least one",
         ),
-        ("width", muscle.width.into(), muscle.width > 0.0 && muscle.width < 10.0, "metres, above 0"),
+        ("width", muscle.width.into(), muscle.width > 0.0 && muscle.width.is_finite(), "metres, above 0"),
         ("particles", muscle.particles as f64, (8..=200).contains(&muscle.particles), "8 to 200"),
         ("fibres", muscle.fibres as f64, (1..=50).contains(&muscle.fibres), "1 to 50"),
         (
@@ -232,18 +265,18 @@ fn check(muscle: &MuscleDef, skeleton: &Skeleton) -> Result<(), BuildError> {
             "0 to 0.98",
         ),
         ("gain", muscle.gain.into(), muscle.gain > 0.0 && muscle.gain < 100.0, "above 0"),
-        ("tone", muscle.tone.into(), muscle.tone > 0.0 && muscle.tone < 1e5, "newtons, above 0"),
+        ("tone", muscle.tone.into(), muscle.tone > 0.0 && muscle.tone.is_finite(), "newtons, above 0"),
         (
             "strength",
             muscle.strength.into(),
-            muscle.strength >= 0.0 && muscle.strength < 1e5,
+            muscle.strength >= 0.0 && muscle.strength.is_finite(),
             "newtons, 0 or more",
         ),
         ("tendon", muscle.tendon.into(), (0.0..=0.45).contains(&muscle.tendon), "0 to 0.45 of the length"),
         (
             "stiffness",
             muscle.stiffness.into(),
-            muscle.stiffness > 0.0 && muscle.stiffness < 1e7,
+            muscle.stiffness > 0.0 && muscle.stiffness.is_finite(),
             "newtons, above 0",
         ),
         ("damping", muscle.damping.into(), muscle.damping >= 0.0 && muscle.damping < 1e4, "1/s, 0 or more"),
@@ -316,7 +349,7 @@ fn broad_direction(definition: &MuscleDef, fibre: &Fibre, bind: &[Rigid], bones:
     origin.vector((last.at - first.at).as_dvec3())
 }
 
-fn strand(definition: &MuscleDef, fibre: Fibre, data: &FibreData) -> StrandSpec {
+fn strand(definition: &MuscleDef, fibre: Fibre, data: &FibreData, scale: f64) -> StrandSpec {
     let count = fibre.points.len();
     let share = |i: usize| i as f64 / (count - 1) as f64;
     let (tone, tendon) = (f64::from(definition.tone), f64::from(definition.tendon));
@@ -342,17 +375,15 @@ fn strand(definition: &MuscleDef, fibre: Fibre, data: &FibreData) -> StrandSpec 
             }
         })
         .collect();
+    // Masses grow with the cube of the size.
+    let compliance = (VIA_STIFFNESS * scale.powi(3)).recip();
     StrandSpec {
         mass: squares.iter().map(|s| (mass * s / total).max(0.01 * mass)).collect(),
         radius: data.radii(&data.rest, count),
         controls: fibre.controls,
         weights: fibre.weights,
         pinned: vec![0, count - 1],
-        ties: fibre
-            .via
-            .iter()
-            .map(|&particle| Tie { particle, compliance: 1.0 / VIA_STIFFNESS, reach: f64::INFINITY })
-            .collect(),
+        ties: fibre.via.iter().map(|&particle| Tie { particle, compliance, reach: f64::INFINITY }).collect(),
         links,
         damping: f64::from(definition.damping),
         straightens: STRAIGHTENS,

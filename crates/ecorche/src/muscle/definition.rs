@@ -330,17 +330,24 @@ impl MuscleDef {
     }
 
     /// Sets tone, strength, stiffness and damping so that it swings at the same pace whatever its size: a string of
-    /// mass mu per length and length l (metres) swings f times a second under the tension `mu (2 l f)^2`.
-    pub fn tune(&mut self, length: f32) {
+    /// mass mu per length and length l (metres) swings f times a second under the tension `mu (2 l f)^2`. `scale`: size of
+    /// the whole body against a human's; on a human no muscle is slacker than 2 N, no tendon softer than 400 N.
+    pub fn tune(&mut self, length: f32, scale: f32) {
         // Slack; soft tissue of runners shakes at 5 to 15 a second.
         const SWINGS: f32 = 7.0;
         const DENSITY: f32 = 1060.0;
         let per_length = DENSITY * std::f32::consts::PI * self.width * self.width;
-        self.tone = (per_length * (2.0 * length * SWINGS).powi(2)).clamp(2.0, 1000.0).ceil();
+        let newton = scale.powi(4);
+        self.tone = short(per_length * (2.0 * length * SWINGS).powi(2)).max(short(2.0 * newton));
         self.strength = 2.0 * self.tone;
-        self.stiffness = self.stiffness.max(60.0 * self.tone);
+        self.stiffness = (60.0 * self.tone).max(short(400.0 * newton));
         self.damping = 12.0;
     }
+}
+
+/// Two digits, which people can read.
+fn short(x: f32) -> f32 {
+    format!("{x:.1e}").parse().unwrap_or(x)
 }
 
 /// A fat pad: an ellipsoid on elastic ties that jiggles.

@@ -20,6 +20,9 @@ pub struct Fibre {
     pub via: Vec<usize>,
 }
 
+/// Points of a muscle closer together than this share of its length coincide: 0.1 mm of 30 cm.
+const LEAST_GAP: f64 = 3e-4;
+
 /// The point of a footprint a share `u` along it, and the bone it is fixed to: that of the nearer end of the
 /// piece it lies on. `bone_of` gives a bone's frame by its attachment.
 fn on_footprint(
@@ -110,13 +113,13 @@ fn fibre(places: &[(DVec3, usize)], particles: usize, bind: &[Rigid]) -> Option<
     let controls: Vec<DVec3> = places.iter().map(|p| p.0).collect();
     let mut knots = vec![0.0];
     for pair in controls.windows(2) {
-        let gap = pair[0].distance(pair[1]);
-        if gap.is_nan() || gap <= 1e-4 {
-            return None;
-        }
-        knots.push(knots[knots.len() - 1] + gap);
+        knots.push(knots[knots.len() - 1] + pair[0].distance(pair[1]));
     }
     let end = knots[knots.len() - 1];
+    let apart = |k: &[f64]| k[1] - k[0] > LEAST_GAP * end;
+    if !(end > 0.0 && end.is_finite() && knots.windows(2).all(apart)) {
+        return None;
+    }
     // Even spacing along the curve, from a fine walk over its parameter.
     let fine = 16 * particles;
     let walk: Vec<DVec3> = (0..=fine)

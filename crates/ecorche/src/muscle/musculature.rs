@@ -152,6 +152,11 @@ impl Musculature {
         &self.definition
     }
 
+    /// Its size against a human's. It moves as one of human size would: masses are to the cube of it, gravity is to itself.
+    pub fn scale(&self) -> f64 {
+        self.system.unit()
+    }
+
     /// The particles, frames and obstacles.
     pub fn system(&self) -> &System {
         &self.system

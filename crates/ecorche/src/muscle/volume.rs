@@ -41,7 +41,7 @@ impl ImplicitMuscle {
                 let to = p - points[i];
                 let inwards = to - to.dot(tangent) * tangent;
                 let square = inwards.length_squared().max(f64::MIN_POSITIVE);
-                let curvature = 2.0 * square.sqrt() / to.length_squared().max(1e-18);
+                let curvature = 2.0 * square.sqrt() / to.length_squared().max(f64::MIN_POSITIVE);
                 let cosine = broad.dot(inwards).powi(2) / square;
                 bend = bend.max(curvature * (short + (long - short) * cosine.min(1.0)).sqrt());
             }
@@ -74,7 +74,7 @@ impl ImplicitMuscle {
                 let [long, short] = [thick * section.long() * broad, thick * section.short() * across];
                 let ahead = axis.direction(k).dot(tangent) * length / norm;
                 let elsewhere = |x: DVec3| {
-                    let nearest = axis.project(foot + x, 2.0 * x.length() + 1e-6, Projection::Plane);
+                    let nearest = axis.project(foot + x, 2.001 * x.length(), Projection::Plane);
                     nearest.is_none_or(|f| (f.s - s).abs() > 0.01 * (s1 - s0))
                 };
                 for i in 0..AROUND {

@@ -86,7 +86,7 @@ pub fn muscles() -> BodyDef {
             profile: ProfilesDef { rest: ProfileDef::Beta([3, 3]), active: ProfileDef::Beta(active) },
             ..MuscleDef::new(name, Side::Left, origin, insertion, width)
         };
-        muscle.tune(length);
+        muscle.tune(length, 1.0);
         muscle
     });
     BodyDef { muscle: muscle.collect(), ..BodyDef::default() }

@@ -276,10 +276,15 @@ impl Room<'_> {
         limit
     }
 
+    /// What places are rounded to, which people can read: a tenth of a millimetre on an adult, whose margin is 2 to 3.
+    fn step(&self) -> f64 {
+        10f64.powf((f64::from(self.margin).log10().floor() - 1.0).min(0.0))
+    }
+
     fn attachment(&self, (joint, p): Spot) -> Attachment {
         Attachment {
             bone: self.skeleton.joints[joint].name.clone(),
-            at: rounded(self.frames.to_bone(joint, p)),
+            at: rounded(self.frames.to_bone(joint, p), self.step()),
         }
     }
 
@@ -292,7 +297,7 @@ impl Room<'_> {
             via: draft.via.iter().map(|&spot| self.attachment(spot)).collect(),
             fibres: draft.fibres,
             eccentricity: draft.eccentricity,
-            broad: Some(rounded(origin_bone.transform_vector3(broad))),
+            broad: Some(rounded(origin_bone.transform_vector3(broad), 1e-4)),
             profile: ProfilesDef { rest, active },
             tendon: draft.tendon,
             ..MuscleDef::new(
@@ -300,13 +305,14 @@ impl Room<'_> {
                 self.side,
                 footprint(&draft.origin),
                 footprint(&draft.insertion),
-                down(width * (draft.fibres as f32).sqrt()),
+                down(width * (draft.fibres as f32).sqrt(), 0.1 * self.step()),
             )
         }
     }
 
     /// Tunes every muscle to its size.
-    pub fn tune(&self, preset: &mut Preset) {
+    pub fn tune(&self, character: &Character, preset: &mut Preset) {
+        let scale = self.musculature(character, preset).map_or(1.0, |m| m.scale() as f32);
         for muscle in &mut preset.body.muscle {
             let place = |a: &Attachment| {
                 self.skeleton.find(&a.bone).map_or(Vec3::ZERO, |joint| self.frames.to_bind(joint, a.at))
@@ -317,8 +323,14 @@ impl Room<'_> {
                 .chain(std::iter::once(middle(&muscle.insertion)))
                 .collect();
             let length: f32 = way.windows(2).map(|p| p[0].distance(p[1])).sum();
-            muscle.tune(length);
+            muscle.tune(length, scale);
         }
+    }
+
+    fn musculature(&self, character: &Character, preset: &Preset) -> Option<Musculature> {
+        let anatomy = Anatomy { body: preset.body.clone(), ..Anatomy::default() };
+        let (full, bind) = (anatomy.in_full(character), &self.frames.bind_from_bone);
+        Musculature::new(&full, self.skeleton, bind, ".".as_ref(), Vec::new()).ok()
     }
 
     /// Narrows the muscles that still reach a vertex or the middle of a triangle of the skin, on either side of the body: room was measured
@@ -326,20 +338,15 @@ impl Room<'_> {
     pub fn shrink_to_skin(&self, character: &Character, preset: &mut Preset) {
         let wanted: Vec<f32> = preset.body.muscle.iter().map(|m| m.width).collect();
         for _ in 0..MOST_SHRINKS {
-            let anatomy = Anatomy { body: preset.body.clone(), ..Anatomy::default() };
-            let full = anatomy.in_full(character);
-            let bind = &self.frames.bind_from_bone;
-            let Ok(musculature) = Musculature::new(&full, self.skeleton, bind, ".".as_ref(), Vec::new())
-            else {
-                return;
-            };
+            let Some(musculature) = self.musculature(character, preset) else { return };
+            let full = musculature.definition();
             let posed = musculature.at_bind().muscles;
             let shares: Vec<f32> = posed.par_iter().map(|muscle| self.share_inside(&muscle.field)).collect();
             let mut changed = false;
             for (posed, share) in posed.iter().zip(shares).filter(|(_, share)| *share < 1.0) {
                 let name = &full.muscle[posed.muscle].name;
                 for muscle in preset.body.muscle.iter_mut().filter(|m| m.name == *name) {
-                    muscle.width = down(muscle.width * share);
+                    muscle.width = down(muscle.width * share, 0.1 * self.step());
                     changed = true;
                 }
             }
@@ -412,24 +419,26 @@ impl Room<'_> {
         let side = if paired { self.side } else { Side::Middle };
         Ok(FatDef {
             mirror: paired && self.mirror,
-            axes: Some([axes[0], axes[1]].map(|axis| rounded(bone.transform_vector3(axis)))),
-            ..FatDef::new(name, side, &name_of_bone, at, radii.map(down))
+            axes: Some([axes[0], axes[1]].map(|axis| rounded(bone.transform_vector3(axis), 1e-4))),
+            ..FatDef::new(name, side, &name_of_bone, at, radii.map(|r| down(r, 0.1 * self.step())))
         })
     }
 }
 
-/// To a tenth of a millimetre, which people can read.
-fn rounded(v: Vec3) -> Vec3 {
+/// To a multiple of a power of ten.
+fn rounded(v: Vec3, step: f64) -> Vec3 {
+    let per = step.recip().round();
     v.map(|x| {
-        let x = (f64::from(x) * 1e4).round() / 1e4;
+        let x = (f64::from(x) * per).round() / per;
         // Not minus zero.
         x as f32 + 0.0
     })
 }
 
-/// Down to a hundredth of a millimetre.
-fn down(x: f32) -> f32 {
-    ((f64::from(x) * 1e5).floor().max(1.0) / 1e5) as f32
+/// Down to one above zero.
+fn down(x: f32, step: f64) -> f32 {
+    let per = step.recip().round();
+    ((f64::from(x) * per).floor().max(1.0) / per) as f32
 }
 
 /// Thickness over the largest.

@@ -153,6 +153,11 @@ impl Trunk {
         below.or(self.spine.first()).map_or(0, |(joint, _)| *joint)
     }
 
+    /// Whether a joint is one of the spine's.
+    pub fn has(&self, joint: usize) -> bool {
+        self.spine.iter().any(|s| s.0 == joint)
+    }
+
     /// The lowest spine joint.
     pub fn pelvis(&self) -> usize {
         self.spine.first().map_or(0, |(joint, _)| *joint)
@@ -385,16 +390,18 @@ fn find_leg(finder: &Finder, probe: &Probe, sign: f32, trunk: Option<&Trunk>) ->
         .and_then(|ball| (ball - ankle).reject_from_normalized(shank_axis).try_normalize())
         .unwrap_or(ahead);
     // A rig without toes may continue the foot straight down.
-    let toes = if toes.dot(ahead) > 0.3 { toes } else { ahead };
+    let (toes, ball) = if toes.dot(ahead) > 0.3 { (toes, ball) } else { (ahead, None) };
     let front = (ahead.reject_from_normalized(thigh_axis).normalize_or_zero()
         + toes.reject_from_normalized(thigh_axis).normalize_or_zero())
     .try_normalize()?;
-    let length = ball.map_or(0.3 * knee.distance(ankle), |ball| ball.distance(ankle));
+    // In a shoe with a high heel the foot is steep.
+    let to_ball = ball
+        .map_or_else(|| 0.3 * knee.distance(ankle) * (0.8 * toes + 0.4 * shank_axis), |ball| ball - ankle);
     Some(Leg {
         thigh: Bone::new(joint, [hip, knee], [front, front], sign, 0.28, probe)?,
         shank: Bone::new(shank, [knee, ankle], [front, toes], sign, 0.2, probe)?.off_centre(),
         foot,
-        instep: ankle + 0.45 * length * (0.8 * toes + 0.4 * shank_axis),
+        instep: ankle + 0.45 * to_ball,
         toes,
     })
 }

@@ -84,7 +84,7 @@ pub fn place(character: &Character) -> Preset {
         }
     }
     room.shrink_to_skin(character, &mut preset);
-    room.tune(&mut preset);
+    room.tune(character, &mut preset);
     place_fat(&landmarks, &room, &mut preset);
     preset
 }

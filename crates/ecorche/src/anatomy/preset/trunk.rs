@@ -15,6 +15,16 @@ pub fn shoulder_drafts(trunk: &Trunk, arm: &Arm, sign: f32, probe: &Probe) -> Ve
     let back = |x, y, depth| (trunk.bone(y), trunk.back(probe, sign, x, y, depth));
     let around = |angle, y, depth| (trunk.bone(y), trunk.around(probe, sign, angle, y, depth));
     let on = |joint: usize, spot: Spot| (joint, spot.1);
+    // The blade slides on the ribs as the skin over it does: fixed to the collar bone its inner edge would swing far out and
+    // into the spine, and what runs between them would be drawn to four times its length or squeezed to a ball.
+    let slides = |spot: Spot| {
+        let may = |joint: usize| joint == girdle || trunk.has(joint);
+        (probe.carrier(spot.1, may).unwrap_or(spot.0), spot.1)
+    };
+    let ridge = |x, y, depth| {
+        let spot = back(x, y, depth);
+        (probe.carrier(spot.1, |joint| trunk.has(joint)).unwrap_or(spot.0), spot.1)
+    };
     // Collar bone from breastbone to the tip of the shoulder blade, and the blade's spine from there back.
     let shoulder = arm.upper.axis(0.0);
     let collar = trunk.front(probe, sign, 0.14, 0.99, 0.12);
@@ -100,14 +110,14 @@ pub fn shoulder_drafts(trunk: &Trunk, arm: &Arm, sign: f32, probe: &Probe) -> Ve
         .flat(0.8),
         Draft::spindle(
             "teres major",
-            on(girdle, back(0.56, 0.68, 0.13)),
+            slides(back(0.56, 0.68, 0.13)),
             vec![],
             upper(0.17, -70.0, 0.35),
             0.14 * b,
         ),
         Draft::sheet(
             "infraspinatus",
-            vec![on(girdle, back(0.44, 0.84, 0.11)), on(girdle, back(0.48, 0.73, 0.11))],
+            vec![slides(back(0.44, 0.84, 0.11)), slides(back(0.48, 0.73, 0.11))],
             vec![on(girdle, behind(back(0.46, 0.785, 0.11), upper(0.03, 135.0, 0.5), 0.5, 0.15))],
             vec![upper(0.03, 135.0, 0.5)],
             2,
@@ -115,9 +125,9 @@ pub fn shoulder_drafts(trunk: &Trunk, arm: &Arm, sign: f32, probe: &Probe) -> Ve
         ),
         Draft::sheet(
             "rhomboideus major",
-            vec![back(0.05, 0.98, 0.14), back(0.05, 0.84, 0.14)],
+            vec![ridge(0.05, 0.98, 0.14), ridge(0.05, 0.84, 0.14)],
             vec![],
-            vec![on(girdle, back(0.4, 0.88, 0.15)), on(girdle, back(0.44, 0.72, 0.15))],
+            vec![slides(back(0.4, 0.88, 0.15)), slides(back(0.44, 0.72, 0.15))],
             2,
             0.1 * b,
         ),
@@ -125,14 +135,14 @@ pub fn shoulder_drafts(trunk: &Trunk, arm: &Arm, sign: f32, probe: &Probe) -> Ve
             "serratus anterior",
             vec![around(62.0, 0.74, 0.1), around(66.0, 0.64, 0.1), around(68.0, 0.55, 0.1)],
             vec![around(95.0, 0.68, 0.12)],
-            vec![on(girdle, back(0.52, 0.8, 0.18)), on(girdle, back(0.52, 0.68, 0.16))],
+            vec![slides(back(0.52, 0.8, 0.18)), slides(back(0.52, 0.68, 0.16))],
             3,
             0.08 * b,
         )
         .flat(0.88),
         Draft::sheet(
             "trapezius pars transversa",
-            vec![back(0.04, 1.1, 0.08), back(0.04, 0.94, 0.08)],
+            vec![ridge(0.04, 1.1, 0.08), ridge(0.04, 0.94, 0.08)],
             vec![],
             vec![(girdle, tip - trunk.front * (0.08 * b)), spine(0.45)],
             3,
@@ -141,9 +151,9 @@ pub fn shoulder_drafts(trunk: &Trunk, arm: &Arm, sign: f32, probe: &Probe) -> Ve
         .flat(0.9),
         Draft::sheet(
             "trapezius pars ascendens",
-            vec![back(0.04, 0.84, 0.08), back(0.04, 0.56, 0.08)],
+            vec![ridge(0.04, 0.84, 0.08), ridge(0.04, 0.56, 0.08)],
             vec![],
-            vec![spine(0.62), spine(0.9)],
+            vec![slides(spine(0.62)), slides(spine(0.9))],
             3,
             0.12 * b,
         )

@@ -147,20 +147,22 @@ pub(in crate::dynamics) fn push_out(
     0.0
 }
 
-/// As [`push_out`] for an obstacle of flesh, which yields; `weight`: inverse mass of the particle.
+/// As [`push_out`] for an obstacle of flesh, which yields; `weight`: inverse mass of the particle; `flesh` and `h` as
+/// [`friction::yielding`] has them.
 #[inline]
 pub(in crate::dynamics) fn press_out(
     point: &mut DVec3,
     before: DVec3,
     obstacle: &Obstacle,
     frames: (&Rigid, &Rigid),
-    (weight, coefficient, h): (f64, f64, f64),
+    (weight, coefficient, flesh, h): (f64, f64, f64, f64),
 ) -> f64 {
     let (then, now) = frames;
     match obstacle.meet(now, *point, 0.0) {
         Ok(meeting) => {
             let moved = *point - now.point(then.point_back(before));
-            *point += friction::yielding(moved, meeting.normal, meeting.depth, [weight; 2], coefficient, h);
+            let Meeting { depth, normal } = meeting;
+            *point += friction::yielding(moved, normal, depth, [weight; 2], coefficient, flesh, h);
             0.0
         }
         Err(gap) => gap,

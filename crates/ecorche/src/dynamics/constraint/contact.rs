@@ -20,18 +20,18 @@ pub(in crate::dynamics) struct Near {
     pub overlap: f64,
 }
 
-/// Speed at which things are expected to close in on each other at most, m/s. A gap is not looked at again
+/// Speed at which things are expected to close in on each other at most at human size, m/s. A gap is not looked at again
 /// before it could have closed.
-const CLOSING: f64 = 2.0;
+pub(in crate::dynamics) const CLOSING: f64 = 2.0;
 
 /// Substeps after which a gap is looked at again whatever its size. With 10 the motion was the same; more were not tried.
 const LONGEST_SLEEP: f64 = 20.0;
 
-/// For how many substeps of `h` seconds a gap need not be looked at.
+/// For how many substeps in which things close in by `closing` metres at most a gap need not be looked at.
 #[inline]
-pub(in crate::dynamics) fn sleep(gap: f64, h: f64) -> u16 {
+pub(in crate::dynamics) fn sleep(gap: f64, closing: f64) -> u16 {
     // A gap that is not a number gives 0.
-    (gap / (CLOSING * h)).clamp(0.0, LONGEST_SLEEP) as u16
+    (gap / closing).clamp(0.0, LONGEST_SLEEP) as u16
 }
 
 /// The nearest point on segment `segment` of a polyline: share along it, squared distance.
@@ -93,7 +93,12 @@ pub(in crate::dynamics) struct Copy {
 
 impl Near {
     /// How the particle moves; where it keeps its distance, by how much more it does, metres.
-    pub fn push(&mut self, copy: &Copy, own: usize, coefficient: f64, h: f64) -> Result<DVec3, f64> {
+    pub fn push(
+        &mut self,
+        copy: &Copy,
+        own: usize,
+        (coefficient, flesh, h): (f64, f64, f64),
+    ) -> Result<DVec3, f64> {
         let (first, count) = self.other;
         let line = &copy.position[first..first + count];
         let point = copy.position[own + self.particle];
@@ -135,7 +140,7 @@ impl Near {
         let depth = wanted - distance;
         let moved =
             (point - copy.before[own + self.particle]) - (there - copy.before[a].lerp(copy.before[b], t));
-        Ok(friction::yielding(moved, normal, depth, [mass, mass + others], coefficient, h))
+        Ok(friction::yielding(moved, normal, depth, [mass, mass + others], coefficient, flesh, h))
     }
 }
 

@@ -31,15 +31,15 @@ pub fn correction(moved: DVec3, normal: DVec3, depth: f64, coefficient: f64) -> 
     Correction { moved: depth * normal - held * sliding, silent: (depth - approach) * normal }
 }
 
-/// How hard a particle of flesh pressed against flesh pushes back, N/m: half a millimetre for a newton. Muscles that met
-/// without yielding would bounce and catch on each other, each time a little otherwise, and more so the shorter the
-/// substeps are.
-const FLESH: f64 = 2000.0;
+/// How hard a particle of flesh pressed against flesh pushes back at human size, N/m: half a millimetre for a newton.
+/// Muscles that met without yielding would bounce and catch on each other, each time a little otherwise, and more so the
+/// shorter the substeps are.
+pub(in crate::dynamics) const FLESH: f64 = 2000.0;
 /// Of critical damping.
 const FLESH_DAMPING: f64 = 0.5;
 
 /// Moves a particle of flesh that is `depth` inside other flesh. `moved`: as for [`correction`]; `weights`: inverse mass
-/// of the particle, and of both sides together; `h`: length of the substep, seconds.
+/// of the particle, and of both sides together; `flesh`: how hard it pushes back, N/m; `h`: length of the substep, seconds.
 #[inline]
 pub fn yielding(
     moved: DVec3,
@@ -47,11 +47,12 @@ pub fn yielding(
     depth: f64,
     weights: [f64; 2],
     coefficient: f64,
+    flesh: f64,
     h: f64,
 ) -> DVec3 {
     let [own, both] = weights;
     let approach = -moved.dot(normal);
-    let (spring, damper) = (h * h * FLESH, 2.0 * FLESH_DAMPING * (FLESH / both).sqrt() * h);
+    let (spring, damper) = (h * h * flesh, 2.0 * FLESH_DAMPING * (flesh / both).sqrt() * h);
     // An implicit Euler step of spring and damper; flesh does not stick.
     let pressed = ((spring * depth + damper * approach) / (1.0 + both * (spring + damper))).max(0.0);
     let sliding = moved + approach * normal;
@@ -82,7 +83,7 @@ mod tests {
                 let fallen = (speed - h / mass) * h;
                 let depth = -(height + fallen);
                 let push = if depth > 0.0 {
-                    yielding(DVec3::Y * fallen, DVec3::Y, depth, [1.0 / mass; 2], 0.2, h).y
+                    yielding(DVec3::Y * fallen, DVec3::Y, depth, [1.0 / mass; 2], 0.2, FLESH, h).y
                 } else {
                     0.0
                 };
