@@ -15,8 +15,8 @@ pub fn shoulder_drafts(trunk: &Trunk, arm: &Arm, sign: f32, probe: &Probe) -> Ve
     let back = |x, y, depth| (trunk.bone(y), trunk.back(probe, sign, x, y, depth));
     let around = |angle, y, depth| (trunk.bone(y), trunk.around(probe, sign, angle, y, depth));
     let on = |joint: usize, spot: Spot| (joint, spot.1);
-    // The blade slides on the ribs as the skin over it does: fixed to the collar bone its inner edge would swing far out and
-    // into the spine, and what runs between them would be drawn to four times its length or squeezed to a ball.
+    // The blade slides on the ribs as the skin over it does, and what runs from the spine to it starts where that skin does.
+    // Rigs without a collar joint would else carry the two ends by joints that turn against each other.
     let slides = |spot: Spot| {
         let may = |joint: usize| joint == girdle || trunk.has(joint);
         (probe.carrier(spot.1, may).unwrap_or(spot.0), spot.1)
