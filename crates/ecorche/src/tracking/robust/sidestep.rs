@@ -19,7 +19,7 @@ use glam::{DMat3, Mat3A, Vec3, Vec3A};
 
 /// How closed a buried stretch is, 0 for one that is pressed flat and 1 for one buried all around, when it begins to step aside and
 /// when it does so in full. A round limb buried to its middle has 0.36.
-const SWALLOWED: [f32; 2] = [0.4, 0.6];
+const SWALLOWED: [f32; 2] = [0.55, 0.75];
 /// In squares of the girth: least area of a stretch; less does not go all around.
 const LEAST_AREA: f32 = 3.0;
 /// In girths: a way up to the first is gone, one beyond the second is not.
@@ -33,7 +33,7 @@ const BURIED_ELSEWHERE: f32 = 4.0;
 /// In ways out: how far along the skin from the stretch the limb follows.
 const FOLLOWING: f32 = 3.0;
 /// How much longer a way counts that leads to the other side than the one the limb is on at rest.
-const OTHER_SIDE: f32 = 0.5;
+const OTHER_SIDE: f32 = 1.0;
 /// In girths: room left between the two.
 const ROOM: f32 = 0.1;
 
