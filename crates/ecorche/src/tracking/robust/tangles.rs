@@ -197,6 +197,20 @@ impl Tangles {
         costs.truncate(begin + summed);
     }
 
+    /// Gives up the tangles with more than `most` of these pairs.
+    pub fn give_up_larger(&mut self, skin: &Skin, pairs: &[[u32; 2]], most: usize) {
+        let Self { first, standings, given_up, .. } = self;
+        let mut tangle = |pair: &[u32; 2]| head(first, skin.triangles[pair[0] as usize][0]);
+        pairs.iter().for_each(|pair| standings[tangle(pair) as usize].crossing = 0);
+        for pair in pairs {
+            let tangle = tangle(pair);
+            standings[tangle as usize].crossing += 1;
+            if standings[tangle as usize].crossing == most.saturating_add(1) {
+                given_up.push(tangle);
+            }
+        }
+    }
+
     /// Whether the tangle of a pair is given up.
     pub fn is_given_up(&mut self, skin: &Skin, pair: [u32; 2]) -> bool {
         let first = &mut self.first;
@@ -331,6 +345,20 @@ mod tests {
                 assert!(left.is_empty(), "{left:?}");
                 assert_eq!((x[0], x[6]), (0.1 * Vec3::X, 0.1 * Vec3::Y));
             }
+        });
+    }
+
+    #[test]
+    fn large_tangles_can_be_left_alone() {
+        with_skin(|skin| {
+            let mut tangles = Tangles::default();
+            let pairs = [[0, 1], [0, 1], [2, 3]];
+            tangles.begin(skin, 4, &pairs);
+            tangles.give_up_larger(skin, &pairs, 1);
+            assert!(tangles.is_given_up(skin, [0, 1]) && !tangles.is_given_up(skin, [2, 3]));
+            tangles.begin(skin, 4, &pairs);
+            tangles.give_up_larger(skin, &pairs, 2);
+            assert!(!tangles.is_given_up(skin, [0, 1]));
         });
     }
 

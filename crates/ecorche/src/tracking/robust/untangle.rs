@@ -57,6 +57,10 @@ const NUDGES: usize = 8;
 /// Times that tangles which cross each other in their best states are taken for one.
 const JOININGS: usize = 3;
 
+/// Pairs of a tangle up to which it is begun with once more: what is left of a large one is often a small fold that force has
+/// made, and gentle rounds take it away.
+const FEW: usize = 12;
+
 /// Buffers of untangling, kept from frame to frame.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
@@ -79,6 +83,8 @@ pub(super) struct Scratch {
     pub parted: Vec<(u32, f32)>,
     /// Where the frame's untangling began.
     before: Vec<Vec3>,
+    /// And where it was begun once more.
+    again: Vec<Vec3>,
     left: Vec<[u32; 2]>,
     close: Vec<[u32; 2]>,
     live: Vec<[u32; 2]>,
@@ -339,7 +345,13 @@ impl Untangler {
             if !left.is_empty() {
                 let mut before = std::mem::take(&mut scratch.before);
                 before.clone_from(&scratch.positions);
-                report.rounds = self.part_all(model, contact, start, &before, &mut left, scratch);
+                report.rounds = self.part_all(model, contact, start, &before, usize::MAX, &mut left, scratch);
+                if !left.is_empty() {
+                    let mut again = std::mem::take(&mut scratch.again);
+                    again.clone_from(&scratch.positions);
+                    report.rounds += self.part_all(model, contact, start, &again, FEW, &mut left, scratch);
+                    scratch.again = again;
+                }
                 self.refill(model, contact, &before, &left, scratch);
                 scratch.before = before;
             }
@@ -352,12 +364,14 @@ impl Untangler {
     }
 
     /// Parts round by round what crosses, `left`, until nothing does; leaves there what still does, ascending. Returns the rounds.
+    /// Tangles of more pairs than `most` are left alone.
     fn part_all(
         &self,
         model: &Model,
         contact: &mut SelfContact,
         start: &Start,
         before: &[Vec3],
+        most: usize,
         left: &mut Vec<[u32; 2]>,
         scratch: &mut Scratch,
     ) -> u32 {
@@ -373,6 +387,7 @@ impl Untangler {
         let mut crossing = std::mem::take(&mut scratch.crossing);
         let mut moved = std::mem::take(&mut scratch.moved_vertices);
         tangles.begin(&skin, model.bones.len(), left);
+        tangles.give_up_larger(&skin, left, most);
         let mut round = 0;
         while round < model.settings.untangling {
             live.clear();
