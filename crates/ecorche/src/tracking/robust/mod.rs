@@ -9,6 +9,7 @@
 //! |---|---|---|
 //! | start | dual quaternion skinning | `start.rs` |
 //! | cross | what of it lies inside other skin, and what is near that: only there can contact be | `pressed.rs` |
+//! | aside | thin limbs that are swallowed by others step aside, whole | `sidestep.rs` |
 //! | ray | buried skin goes to the first crossing, seen from its own bone | `ray.rs` |
 //! | wake | which vertices take part at all; the rest keep what skinning gave them | `tracker.rs` |
 //! | track | steps to the zero of the level function, relaxed along it | `level.rs`, `relax.rs` |

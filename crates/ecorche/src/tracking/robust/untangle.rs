@@ -59,7 +59,7 @@ const JOININGS: usize = 3;
 
 /// Pairs of a tangle up to which it is begun with once more: what is left of a large one is often a small fold that force has
 /// made, and gentle rounds take it away.
-const FEW: usize = 12;
+const FEW: usize = 60;
 
 /// Buffers of untangling, kept from frame to frame.
 #[derive(Clone, Debug, Default)]
