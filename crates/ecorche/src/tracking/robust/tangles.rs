@@ -20,13 +20,14 @@ const MOST_LOST_IN_PART: Lost = Lost { of_part: 0.58, of_skin: 0.265 };
 
 const NONE: u32 = u32::MAX;
 
-/// The surface, and where it was when the frame's untangling began.
+/// The surface, where it was when the frame's untangling began, and where this start of it does.
 pub(super) struct Skin<'a> {
     pub triangles: &'a [[u32; 3]],
     pub triangles_of_vertex: &'a Lists,
     pub vertex_ring: &'a Lists,
     pub part_of_vertex: &'a [u32],
     pub before: &'a [Vec3],
+    pub from: &'a [Vec3],
 }
 
 impl Skin<'_> {
@@ -132,7 +133,7 @@ impl Tangles {
         self.pairs.clear();
         self.moved.clear();
         self.costs.clear();
-        self.push(skin, pairs, &[], skin.before);
+        self.push(skin, pairs, &[], skin.from);
     }
 
     /// The next state: what crosses in it and which vertices have moved since the last.
@@ -326,6 +327,7 @@ mod tests {
             vertex_ring: &ring,
             part_of_vertex: &(0..12).map(|v| v / 3).collect::<Vec<u32>>(),
             before: &before,
+            from: &before,
         });
     }
 
