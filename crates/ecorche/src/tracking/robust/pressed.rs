@@ -99,7 +99,7 @@ impl Untangler {
             found.make_room(model, &scratch.front, room);
         }
         scratch.pressed = found;
-        scratch.spread(model, usize::MAX, PRESSED);
+        scratch.spread(model, usize::MAX, |v| PRESSED * model.inner_radius(v));
         pressed.clear();
         // Full up to half the way.
         let near = |(v, (&strength, &room)): (usize, (&f32, &f32))| {

@@ -17,16 +17,17 @@ use crate::math::svd;
 use crate::parts::FOLLOWS;
 use glam::{DMat3, Mat3A, Vec3, Vec3A};
 
-/// How closed a buried stretch is, 0 for one that is pressed flat and 1 for one buried all around, when it begins to step aside and
-/// when it does so in full. A round limb buried to its middle has 0.36. The thumbs of mh_base have 0.2 to 0.5 in its walk and run, where
-/// tracking alone parts them, and 0.7 to 0.9 in its jump, where it wears fingers down to threads. From 0.4 to 0.6, and
-/// [`OTHER_SIDE`] at 0.5, the walk kept 290 crossings instead of 4 (ten frames a second).
-const SWALLOWED: [f32; 2] = [0.55, 0.75];
+/// How closed a buried stretch is, 0 for one that is pressed flat and 1 for one buried all around, when it steps aside. A round limb
+/// buried to its middle has 0.36. The thumbs of mh_base have 0.2 to 0.5 in its walk and run, where tracking alone parts them, and 0.7
+/// to 0.9 in its jump, where it wears fingers down to threads. At 0.6 its walk keeps 44 crossings (ten frames a second), at 0.7 its jump
+/// 129 (thirty), here none and 3. It goes all of the way or stays: half the way is still inside, and a step that grew from 0.65 to 0.75 left
+/// the jump 222.
+const SWALLOWED: f32 = 0.65;
 /// In squares of the girth: least area of a stretch; less does not go all around. With none eight vertices of mh_base's hip went 20 cm aside
 /// where it crouches; a thumb has 3.2 to 4.8.
 const LEAST_AREA: f32 = 3.0;
-/// In girths: a way up to the first is gone, one beyond the second is not. Not varied.
-const FARTHEST: [f32; 2] = [3.0, 4.0];
+/// In girths: a longer way is not gone. At 3 Geno's run keeps half as many crossings again, at 8 its walk six times as many.
+const FARTHEST: f32 = 5.0;
 /// Ways that are tried around a limb.
 const WAYS: usize = 16;
 /// Vertices of a limb whose way is looked at, at most.
@@ -34,11 +35,15 @@ const PROBES: usize = 96;
 /// How many times longer a way counts on which all of the limb ends up inside something else. Without this the thumbs of mh_base went into
 /// the palm, and its jump kept 1298 crossings instead of 652; more was not tried.
 const BURIED_ELSEWHERE: f32 = 4.0;
-/// In ways out: how far along the skin from the stretch the limb follows. Not varied.
-const FOLLOWING: f32 = 3.0;
+/// In ways out: how far along the skin from the stretch the limb follows. At 0.7 eight clips of published characters keep a tenth more
+/// crossings; at 3 the beagle's hind quarters go along with a leg that curls up into its belly, and are gone.
+const FOLLOWING: f32 = 1.5;
+/// In girths: the way for which the skin that goes along is found while ways are looked for. At 2.5 the beagle loses a sixth of its space
+/// in one frame.
+const TYPICAL: f32 = 1.5;
 /// How much longer a way counts that leads to the other side than the one the limb is on at rest; see [`SWALLOWED`].
 const OTHER_SIDE: f32 = 1.0;
-/// In girths: room left between the two. Not varied.
+/// In girths: room left between the two. Half and twice as much change little.
 const ROOM: f32 = 0.1;
 
 /// Buffers of [`Untangler::sidestep`], kept from frame to frame.
@@ -58,12 +63,32 @@ pub(super) struct Scratch {
     stack: Vec<u32>,
 }
 
+/// What ways are looked for in.
+struct Scene<'a> {
+    untangler: &'a Untangler,
+    model: &'a Model,
+    bvh: &'a Bvh,
+    skinned: &'a [(Vec3A, Mat3A)],
+}
+
+impl Scene<'_> {
+    /// A vertex of a triangle.
+    fn corner(&self, t: u32) -> u32 {
+        self.untangler.triangles[t as usize][0]
+    }
+}
+
+/// A stretch that is swallowed all around.
+struct Tube {
+    girth: f32,
+    axis: Vec3,
+}
+
 /// A stretch and the way it goes.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     stretch: usize,
     way: Vec3,
-    share: f32,
     /// A stretch of the other limb that its rim goes through, if that is buried too.
     swallowed_by: Option<usize>,
 }
@@ -84,7 +109,8 @@ impl Untangler {
         own.steps.clear();
         scratch.touched.clear();
         for stretch in 0..own.ends.len() {
-            own.look_for_way(self, model, bvh, skinned, scratch, stretch);
+            let scene = Scene { untangler: self, model, bvh, skinned };
+            own.look_for_way(&scene, scratch, stretch);
             for v in scratch.touched.drain(..) {
                 scratch.strength[v as usize] = 0.0;
             }
@@ -100,19 +126,12 @@ impl Untangler {
             }) {
                 continue;
             }
-            let members = own.members_of(step.stretch);
-            let mean_inner = members.clone().map(|i| model.inner_radius(own.members[i])).sum::<f32>()
-                / members.len().max(1) as f32;
-            for k in members {
-                scratch.raise(model, own.members[k], 1.0);
-            }
-            let reach = FOLLOWING * step.way.length() / mean_inner.max(f32::MIN_POSITIVE);
-            scratch.spread(model, usize::MAX, reach);
+            own.raise(model, scratch, step.stretch, FOLLOWING * step.way.length());
             for &v in &scratch.touched {
                 let share = smoothstep(scratch.strength[v as usize]);
                 scratch.strength[v as usize] = 0.0;
                 skinned[v as usize].0 += Vec3A::from(step.way) * share;
-                aside[v as usize] = aside[v as usize].max(share * step.share);
+                aside[v as usize] = aside[v as usize].max(share);
             }
             scratch.touched.clear();
         }
@@ -167,30 +186,43 @@ impl Scratch {
     }
 
     /// Lists how a stretch gets out of what swallows it, if it is swallowed and can.
-    fn look_for_way(
-        &mut self,
-        untangler: &Untangler,
-        model: &Model,
-        bvh: &Bvh,
-        skinned: &[(Vec3A, Mat3A)],
-        marks: &mut untangle::Scratch,
-        stretch: usize,
-    ) {
-        let x = &marks.positions;
-        let range = self.members_of(stretch);
-        let number = stretch as u32 + 1;
-        let Self { stretch_of, members, partners, hits, steps, probes, .. } = self;
-        let members = &members[range];
-        let part = model.part[members[0] as usize];
+    fn look_for_way(&mut self, scene: &Scene, marks: &mut untangle::Scratch, stretch: usize) {
+        let Some(tube) = self.judge(scene, &marks.positions, stretch) else { return };
+        self.find_partners(marks.pressed.burial.pierced(), stretch);
+        let part = scene.model.part[self.members[self.members_of(stretch).start] as usize];
+        let is_joint = |t: &&u32| {
+            let other = scene.model.part[scene.corner(**t) as usize];
+            other == FOLLOWS || matches!(scene.model.relation(part, other), Relation::Same | Relation::Joint)
+        };
+        if 2 * self.partners.iter().filter(is_joint).count() >= self.partners.len() {
+            return;
+        }
+        self.raise(scene.model, marks, stretch, FOLLOWING * TYPICAL * tube.girth);
+        marks.touched.sort_unstable();
+        let stride = marks.touched.len().div_ceil(PROBES);
+        let is_member = |v: u32| self.stretch_of[v as usize] == stretch as u32 + 1;
+        let probe = |&v: &u32| (v, smoothstep(marks.strength[v as usize]), is_member(v));
+        self.probes.clear();
+        self.probes.extend(marks.touched.iter().step_by(stride).map(probe));
+        let side = self.side_at_rest(scene, stretch, tube.axis);
+        let Some((way, distance)) = self.shortest_way(scene, marks, &tube, side) else { return };
+        let others = self.partners.iter().flat_map(|&t| scene.untangler.triangles[t as usize]);
+        let others = others.map(|v| self.stretch_of[v as usize]);
+        let swallowed_by = others.filter(|&s| s != 0 && s != stretch as u32 + 1).max();
+        let swallowed_by = swallowed_by.map(|s| s as usize - 1);
+        self.steps.push(Step { stretch, swallowed_by, way: way * (distance + ROOM * tube.girth) });
+    }
+
+    /// Whether a stretch is swallowed all around.
+    fn judge(&self, scene: &Scene, x: &[Vec3], stretch: usize) -> Option<Tube> {
+        let Scene { untangler, model, .. } = scene;
+        let members = &self.members[self.members_of(stretch)];
         let (mut sum, mut total, mut spread) = (Vec3::ZERO, 0.0, DMat3::ZERO);
-        // Of the length of a third of the area around.
-        let normal = |v: u32| -> Vec3 {
+        for &v in members {
+            // Of the length of a third of the area around.
             let corners = |&t: &u32| untangler.triangles[t as usize].map(|v| x[v as usize]);
             let around = untangler.triangles_of_vertex.get(v as usize).iter().map(corners);
-            around.map(|[a, b, c]| (b - a).cross(c - a) / 6.0).sum()
-        };
-        for &v in members {
-            let normal = normal(v);
+            let normal: Vec3 = around.map(|[a, b, c]| (b - a).cross(c - a) / 6.0).sum();
             let area = normal.length();
             sum += normal;
             total += area;
@@ -199,101 +231,52 @@ impl Scratch {
         }
         let closed = 1.0 - sum.length() / total.max(f32::MIN_POSITIVE);
         let girth = members.iter().map(|&v| model.girth[v as usize]).sum::<f32>() / members.len() as f32;
-        let mut share = smoothstep((closed - SWALLOWED[0]) / (SWALLOWED[1] - SWALLOWED[0]));
-        if share <= 0.0 || total < LEAST_AREA * girth * girth {
-            return;
-        }
-        // What swallows it: the triangles that edges at its rim go through.
-        partners.clear();
-        let is_member = |v: u32| stretch_of[v as usize] == number;
-        partners.extend(
-            marks
-                .pressed
-                .burial
-                .pierced()
-                .filter(|((a, b), _)| is_member(*a) || is_member(*b))
-                .map(|pierced| pierced.1),
-        );
-        let corner = |t: u32| untangler.triangles[t as usize][0];
-        let part_of = |t: u32| model.part[corner(t) as usize];
-        let is_joint = |t: &&u32| {
-            let other = part_of(**t);
-            other == FOLLOWS || matches!(model.relation(part, other), Relation::Same | Relation::Joint)
-        };
-        if 2 * partners.iter().filter(is_joint).count() >= partners.len() {
-            return;
-        }
         // Along the limb normals spread least.
-        let found = svd::svd(&spread);
-        let axis = found.v.z_axis.as_vec3();
-        let rest_of = |v: u32| model.rest[v as usize];
-        let middle = members.iter().map(|&v| rest_of(v)).sum::<Vec3A>() / members.len() as f32;
-        let side: Vec3A =
-            partners.iter().map(|&t| skinned[corner(t) as usize].1 * (middle - rest_of(corner(t)))).sum();
-        let side = Vec3::from(side).reject_from_normalized(axis).normalize_or_zero();
-        probes.clear();
-        let inner = members.iter().map(|&v| model.inner_radius(v)).sum::<f32>() / members.len() as f32;
-        members.iter().for_each(|&v| marks.raise(model, v, 1.0));
-        marks.spread(model, usize::MAX, FOLLOWING * 1.5 * girth / inner.max(f32::MIN_POSITIVE));
-        marks.touched.sort_unstable();
-        let stride = marks.touched.len().div_ceil(PROBES);
-        let probe = |&v: &u32| (v, smoothstep(marks.strength[v as usize]), is_member(v));
-        probes.extend(marks.touched.iter().step_by(stride).map(probe));
-        let strength = &marks.strength;
-        let x = &marks.positions;
-        let first = axis.any_orthonormal_vector();
-        let second = axis.cross(first);
-        let most = FARTHEST[1] * girth;
-        // How far the stretch has to go until it is out of all that does not go along, and how much of the limb around it is in something then.
-        let mut out = |way: Vec3| {
-            let mut farthest = 0.0f32;
-            for pass in 0..2 {
-                let mut buried = 0;
-                for &(v, share, swallowed) in probes.iter().filter(|probe| pass == 1 || probe.2) {
-                    let ray = Ray::new(x[v as usize], way);
-                    hits.clear();
-                    bvh.each_hit(&ray, most, x, &untangler.triangles, |hit| {
-                        let corners = untangler.triangles[hit.triangle as usize];
-                        if corners.iter().any(|&k| strength[k as usize] < 0.5) && !corners.contains(&v) {
-                            hits.push((hit.distance, if hit.front { 1 } else { -1 }));
-                        }
-                    });
-                    hits.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-                    let mut inside = i32::from(swallowed);
-                    if pass == 0 {
-                        let exit = hits.iter().find(|hit| {
-                            inside += hit.1;
-                            inside <= 0
-                        });
-                        farthest = farthest.max(exit.map_or(f32::INFINITY, |hit| hit.0));
-                    } else {
-                        let goes = share * (farthest + ROOM * girth);
-                        inside += hits.iter().take_while(|hit| hit.0 < goes).map(|hit| hit.1).sum::<i32>();
-                        buried += usize::from(inside > 0);
-                    }
-                }
-                if !farthest.is_finite() {
-                    break;
-                }
-                if pass == 1 {
-                    return (farthest, buried as f32 / probes.len() as f32);
-                }
-            }
-            (farthest, 0.0)
+        let tube = || Tube { girth, axis: svd::svd(&spread).v.z_axis.as_vec3() };
+        (closed >= SWALLOWED && total >= LEAST_AREA * girth * girth).then(tube)
+    }
+
+    /// Lists what swallows a stretch: the triangles that edges at its rim go through.
+    fn find_partners(&mut self, pierced: impl Iterator<Item = ((u32, u32), u32)>, stretch: usize) {
+        let is_member = |v: u32| self.stretch_of[v as usize] == stretch as u32 + 1;
+        self.partners.clear();
+        self.partners
+            .extend(pierced.filter(|((a, b), _)| is_member(*a) || is_member(*b)).map(|pierced| pierced.1));
+    }
+
+    /// Across the axis: on which side of what swallows it a stretch is at rest.
+    fn side_at_rest(&self, scene: &Scene, stretch: usize, axis: Vec3) -> Vec3 {
+        let rest = |v: u32| scene.model.rest[v as usize];
+        let members = &self.members[self.members_of(stretch)];
+        let middle = members.iter().map(|&v| rest(v)).sum::<Vec3A>() / members.len() as f32;
+        let from_partner = |&t: &u32| {
+            let v = scene.corner(t);
+            scene.skinned[v as usize].1 * (middle - rest(v))
         };
+        let side: Vec3A = self.partners.iter().map(from_partner).sum();
+        Vec3::from(side).reject_from_normalized(axis).normalize_or_zero()
+    }
+
+    /// The way across the axis on which the probes are soonest out, and how far it is.
+    fn shortest_way(
+        &mut self,
+        scene: &Scene,
+        marks: &untangle::Scratch,
+        tube: &Tube,
+        side: Vec3,
+    ) -> Option<(Vec3, f32)> {
+        let first = tube.axis.any_orthonormal_vector();
+        let second = tube.axis.cross(first);
         let mut ways = [(f32::INFINITY, Vec3::ZERO); WAYS];
         for (k, way) in ways.iter_mut().enumerate() {
             let (sine, cosine) = (std::f32::consts::TAU * k as f32 / WAYS as f32).sin_cos();
             let direction = cosine * first + sine * second;
-            let (distance, buried) = out(direction);
-            let cost =
-                (1.0 + 0.5 * OTHER_SIDE * (1.0 - direction.dot(side))) * (1.0 + BURIED_ELSEWHERE * buried);
-            *way = (distance * cost, direction);
+            let turned = 0.5 * OTHER_SIDE * (1.0 - direction.dot(side));
+            if let Some((distance, buried)) = self.out(scene, marks, tube.girth, direction) {
+                *way = (distance * (1.0 + turned) * (1.0 + BURIED_ELSEWHERE * buried), direction);
+            }
         }
-        let best = ways.iter().copied().min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or_default();
-        if !best.0.is_finite() {
-            return;
-        }
+        let best = ways.iter().copied().min_by(|a, b| a.0.total_cmp(&b.0)).filter(|way| way.0.is_finite())?;
         // The mean of the good ones near the best: it turns as the limb does, not by a sixteenth.
         let weight = |&(cost, direction): &(f32, Vec3)| {
             let near = (direction.dot(best.1) - 0.5).max(0.0);
@@ -301,20 +284,63 @@ impl Scratch {
         };
         let mean: Vec3 = ways.iter().filter(|way| way.0.is_finite()).map(|way| way.1 * weight(way)).sum();
         let way = mean.normalize_or(best.1);
-        let (distance, _) = out(way);
-        if !distance.is_finite() {
-            return;
-        }
-        share *= 1.0
-            - smoothstep(
-                (distance / girth.max(f32::MIN_POSITIVE) - FARTHEST[0]) / (FARTHEST[1] - FARTHEST[0]),
-            );
-        if share > 0.0 {
-            let others = partners.iter().flat_map(|&t| untangler.triangles[t as usize]);
-            let swallowed_by =
-                others.map(|v| stretch_of[v as usize]).filter(|&s| s != 0 && s != number).max();
-            let swallowed_by = swallowed_by.map(|s| s as usize - 1);
-            steps.push(Step { stretch, swallowed_by, way: way * ((distance + ROOM * girth) * share), share });
-        }
+        self.out(scene, marks, tube.girth, way).map(|(distance, _)| (way, distance))
     }
+
+    /// How far the stretch has to go until it is out of all that does not go along, and how much of the limb around it is in
+    /// something then.
+    fn out(&mut self, scene: &Scene, marks: &untangle::Scratch, girth: f32, way: Vec3) -> Option<(f32, f32)> {
+        let mut farthest = 0.0f32;
+        for probe in self.probes.iter().filter(|probe| probe.2) {
+            list_hits(scene, marks, FARTHEST * girth, probe.0, way, &mut self.hits);
+            let mut inside = 1;
+            let exit = self.hits.iter().find(|hit| {
+                inside += hit.1;
+                inside <= 0
+            });
+            farthest = farthest.max(exit?.0);
+        }
+        let mut buried = 0;
+        for &(v, share, swallowed) in &self.probes {
+            let goes = share * (farthest + ROOM * girth);
+            list_hits(scene, marks, goes, v, way, &mut self.hits);
+            let inside = i32::from(swallowed) + self.hits.iter().map(|hit| hit.1).sum::<i32>();
+            buried += usize::from(inside > 0);
+        }
+        Some((farthest, buried as f32 / self.probes.len() as f32))
+    }
+
+    /// Gives a stretch strength 1, and the skin around it less up to a distance of `reach`.
+    fn raise(&self, model: &Model, marks: &mut untangle::Scratch, stretch: usize, reach: f32) {
+        for k in self.members_of(stretch) {
+            marks.raise(model, self.members[k], 1.0);
+        }
+        marks.spread(model, usize::MAX, |_| reach);
+    }
+}
+
+/// Lists where a way from a vertex goes in (1) or out (-1) of skin that does not go along, nearest first.
+fn list_hits(
+    scene: &Scene,
+    marks: &untangle::Scratch,
+    most: f32,
+    v: u32,
+    way: Vec3,
+    hits: &mut Vec<(f32, i32)>,
+) {
+    let triangles = &scene.untangler.triangles;
+    hits.clear();
+    scene.bvh.each_hit(
+        &Ray::new(marks.positions[v as usize], way),
+        most,
+        &marks.positions,
+        triangles,
+        |hit| {
+            let corners = triangles[hit.triangle as usize];
+            if corners.iter().any(|&k| marks.strength[k as usize] < 0.5) && !corners.contains(&v) {
+                hits.push((hit.distance, if hit.front { 1 } else { -1 }));
+            }
+        },
+    );
+    hits.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
 }

@@ -157,9 +157,9 @@ impl Scratch {
         }
     }
 
-    /// Spreads strength outward from the front, falling by 1 over `reach` inner radii, for at most `rings` rings; ring by
+    /// Spreads strength outward from the front, falling by 1 over the `reach` of a vertex, for at most `rings` rings; ring by
     /// ring, in the order of the vertices.
-    pub fn spread(&mut self, model: &Model, rings: usize, reach: f32) {
+    pub fn spread(&mut self, model: &Model, rings: usize, reach: impl Fn(u32) -> f32) {
         let mut ring = std::mem::take(&mut self.ring);
         for _ in 0..rings {
             if self.front.is_empty() {
@@ -171,7 +171,7 @@ impl Scratch {
             ring.dedup();
             for &v in &ring {
                 let (index, level) = (v as usize, self.strength[v as usize]);
-                let reach = reach * model.inner_radius(v);
+                let reach = reach(v);
                 for (k, _) in model.mean.of(index) {
                     let length = model.rest[index].distance(model.rest[k as usize]);
                     let least = 1e-3;
@@ -655,7 +655,7 @@ impl Untangler {
                 scratch.crosses[v as usize] = true;
             }
         }
-        scratch.spread(model, RINGS + force as usize, reach);
+        scratch.spread(model, RINGS + force as usize, |v| reach * model.inner_radius(v));
         scratch.touched.sort_unstable();
     }
 }
