@@ -67,6 +67,19 @@ fn a_deep_squat_and_a_full_curl_fold_into_contact() {
     parts_what_crosses("athlete", "curl", &[1.15]);
 }
 
+/// The index finger turned into the middle one is swallowed all around: it goes around it, and neither is worn down.
+#[test]
+fn a_finger_driven_into_another_steps_aside_whole() {
+    let character = Arc::new(ecorche::samples::build("hand").unwrap());
+    let mut pose = Pose::rest(&character);
+    let finger = character.skeleton.find("leftIndexProximal").unwrap();
+    let turn = Quat::from_axis_angle(Vec3::new(0.0, 1.0, -1.0).normalize(), 30.0f32.to_radians());
+    pose.local[finger].rotation = turn * pose.local[finger].rotation;
+    let [plain, tracked] = judged(&character, &[pose])[0].clone();
+    assert!(plain.pairs > 200, "{plain:?}");
+    assert!(tracked.pairs == 0 && tracked.filled >= 0.98, "{tracked:?}");
+}
+
 /// Bends far beyond what projection alone can do, and twisted ones: no crossing, edges within a tenth and three times
 /// of their length.
 #[test]
