@@ -350,4 +350,55 @@ mod tests {
             }
         }
     }
+
+    /// A closed tube of which the last rings are mirrored, as a wrist is that turns inside out, along each axis both ways.
+    #[test]
+    fn an_end_turned_inside_out_buries_nothing_else() {
+        let (rings, around) = (24, 16);
+        let turned_from = 18;
+        let index = |ring: u32, k: u32| ring * around + k % around;
+        let mut triangles = Vec::new();
+        for (ring, k) in (0..rings - 1).flat_map(|ring| (0..around).map(move |k| (ring, k))) {
+            let [a, b, c, d] = [(ring, k), (ring, k + 1), (ring + 1, k), (ring + 1, k + 1)];
+            let [a, b, c, d] = [a, b, c, d].map(|(ring, k)| index(ring, k));
+            triangles.extend([[a, b, c], [b, d, c]]);
+        }
+        let (low, high) = (rings * around, rings * around + 1);
+        for k in 0..around {
+            triangles.push([low, index(0, k + 1), index(0, k)]);
+            triangles.push([high, index(rings - 1, k), index(rings - 1, k + 1)]);
+        }
+        for (axis, across, up) in [(Vec3::X, Vec3::Y, Vec3::Z), (Vec3::Y, Vec3::Z, Vec3::X)]
+            .into_iter()
+            .flat_map(|(a, b, c)| [(a, b, c), (-a, b, -c), (c, a, b), (-c, a, -b)])
+        {
+            let at = |ring: u32, k: u32| {
+                let (sine, cosine) = (std::f32::consts::TAU * (k as f32 + 0.3) / around as f32).sin_cos();
+                let mirrored = if ring >= turned_from { -sine } else { sine };
+                axis * (0.5 * ring as f32) + across * cosine + up * mirrored
+            };
+            let mut positions: Vec<Vec3> =
+                (0..rings).flat_map(|ring| (0..around).map(move |k| at(ring, k))).collect();
+            positions.extend([axis * -0.2, axis * (0.5 * rings as f32 - 0.3)]);
+            let mesh = TriMesh { positions, triangles: triangles.clone() };
+            let adjacency = Adjacency::new(&mesh);
+            let (component_of_vertex, _) = adjacency.components();
+            let sheet = Sheet {
+                triangles: &mesh.triangles,
+                vertex_ring: &adjacency.vertex_ring,
+                triangles_of_vertex: &adjacency.triangles_of_vertex,
+                component_of_vertex: &component_of_vertex,
+                group_of_vertex: &component_of_vertex,
+            };
+            let mut contact = SelfContact::new(&mesh.positions, &mesh.triangles);
+            let crossings = contact.find(&mesh.positions);
+            assert!(!crossings.pairs.is_empty(), "nothing is turned");
+            let mut burial = Burial::default();
+            burial.cover(&sheet, &mesh.positions, &crossings, contact.bvh());
+            let body = &burial.cover[..((turned_from - 1) * around) as usize];
+            assert!(body.iter().all(|&cover| cover == Some(0)), "along {axis}: {body:?}");
+            let end = &burial.cover[((turned_from + 1) * around) as usize..low as usize];
+            assert!(end.iter().all(|&cover| cover == Some(-1)), "along {axis}: {end:?}");
+        }
+    }
 }
