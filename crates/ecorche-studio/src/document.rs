@@ -213,6 +213,7 @@ impl Document {
                 "closure": skin.closure,
                 "gap": skin.gap,
                 "leash": skin.leash,
+                "joining": skin.joining.to_string(),
                 "joint": joints,
             },
             "muscle": body.muscle,

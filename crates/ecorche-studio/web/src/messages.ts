@@ -78,6 +78,7 @@ export interface Skin {
   grid: number;
   tracking: string;
   closure: number;
+  joining: string;
   gap: number;
   leash: number;
   joint: Record<string, JointSettings>;

@@ -60,6 +60,10 @@ fn skin(text: &mut String) -> std::fmt::Result {
             format!("leash = {:?}", skin.leash),
             "how far free skin may leave its skinned place, in inner radii",
         ),
+        (
+            format!("joining = \"{}\"", skin.joining),
+            "how muscles join the skin's fields: fillet, or detail as in the thesis",
+        ),
     ];
     writeln!(text, "[skin]")?;
     for (setting, comment) in &lines {

@@ -25,6 +25,8 @@ pub struct SkinDef {
     pub gap: f32,
     /// How far skin that touches nothing may leave its skinned place, in inner radii of its part.
     pub leash: f32,
+    /// How muscles are joined to the skin's fields.
+    pub joining: Joining,
     /// Joints with settings of their own, by name.
     pub joint: BTreeMap<String, JointDef>,
 }
@@ -40,6 +42,7 @@ impl Default for SkinDef {
             closure: 1.0,
             gap: 0.02,
             leash: 0.1,
+            joining: Joining::Fillet,
             joint: BTreeMap::new(),
         }
     }
@@ -98,6 +101,37 @@ impl fmt::Display for TrackingDef {
     }
 }
 
+/// How muscles are joined to each other and to the field of the part they lie under.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Joining {
+    /// A union that is rounded in grooves: skin and fascia span them.
+    #[default]
+    Fillet,
+    /// The thesis': muscles by [`operator::CleanUnion`], then to the part by [`operator::Detail`]. The outline of every muscle shows; to compare
+    /// with.
+    Detail,
+}
+
+impl Joining {
+    /// Names in files.
+    pub const NAMES: [&str; 2] = ["fillet", "detail"];
+
+    /// The one of that name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        match name {
+            "fillet" => Some(Self::Fillet),
+            "detail" => Some(Self::Detail),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Joining {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::NAMES[*self as usize])
+    }
+}
+
 /// A controller as written in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ControllerDef {
@@ -139,8 +173,8 @@ impl SkinDef {
     }
 }
 
-pub(super) const KEYS: [&str; 9] =
-    ["operator", "controller", "samples", "grid", "tracking", "closure", "gap", "leash", "joint"];
+pub(super) const KEYS: [&str; 10] =
+    ["operator", "controller", "samples", "grid", "tracking", "closure", "gap", "leash", "joining", "joint"];
 pub(super) const JOINT_KEYS: [&str; 3] = ["operator", "controller", "samples"];
 const CONTROLLER_KEYS: [&str; 4] = ["points", "steepness", "over", "opening"];
 
@@ -173,6 +207,7 @@ pub(super) fn read(section: &Section) -> SkinDef {
         closure: number("closure", Bound::Within(0.0, 10.0), default.closure),
         gap: number("gap", Bound::Within(0.0, 0.5), default.gap),
         leash: number("leash", Bound::Within(0.0, 10.0), default.leash),
+        joining: section.choice("joining", &Joining::NAMES).and_then(Joining::by_name).unwrap_or_default(),
         joint: joints.collect(),
     }
 }

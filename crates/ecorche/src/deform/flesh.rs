@@ -3,16 +3,16 @@
 //!
 //! The distance of every muscle passes through the falloff of the part it is joined to, so that a value is the
 //! same depth in flesh and skin. Muscles are joined to each other and to the part by a union with a fillet, their cores
-//! cut off. A muscle that crosses a joint belongs to the parts on both sides, to each along the stretch that lies under
+//! cut off, or as in the thesis ([`Joining`]). A muscle that crosses a joint belongs to the parts on both sides, to each along the stretch that lies under
 //! its skin. A fat pad draws all of it along.
 //!
 //! Based on: Roussellet. Doctoral thesis. 2018, chapter 6.
-//! Differs in: the fillet, in place of a clean union and the detail operator, which show every muscle's outline on the
+//! Differs in: the fillet, unless the file asks for the clean union and the detail operator, which show every muscle's outline on the
 //! skin; one falloff per part; muscles shared out to parts.
 
 use super::layers::{Compact, PartLayer, PosedLayers, PosedMember, PosedPad, on_stations};
 use super::{MuscleSettings, State};
-use crate::anatomy::BindFrames;
+use crate::anatomy::{BindFrames, Joining};
 use crate::character::Character;
 use crate::dynamics::{Keep, Obstacle, Report, Rigid, Shape, SignedDistance};
 use crate::field::{Field, Grid};
@@ -66,6 +66,7 @@ pub(super) struct Flesh {
     pads: Vec<Vec<usize>>,
     /// Of each part.
     falloff: Vec<Compact>,
+    joining: Joining,
 }
 
 /// How much of a fibre belongs to a part, over its length from 0 to 1.
@@ -76,8 +77,8 @@ impl Flesh {
         character: &Character,
         surface: &Surface,
         parts: &Parts,
-        definition: &BodyDef,
-        folder: &Path,
+        (definition, folder): (&BodyDef, &Path),
+        joining: Joining,
     ) -> Result<Self, BuildError> {
         let bind_from_bone = BindFrames::of(character).bind_from_bone;
         let skins = parts.parts.iter().map(|part| {
@@ -88,7 +89,7 @@ impl Flesh {
         let musculature = Musculature::new(definition, &character.skeleton, &bind_from_bone, folder, skins)?;
         let (members, pads) = members(character, surface, parts, &musculature);
         let falloff = parts.parts.iter().map(|p| Compact::new(p.radius)).collect();
-        Ok(Self { musculature, bind_from_bone, members, pads, falloff })
+        Ok(Self { musculature, bind_from_bone, members, pads, falloff, joining })
     }
 
     pub fn musculature(&self) -> &Musculature {
@@ -133,7 +134,7 @@ impl Flesh {
                     share: m.share.clone(),
                 };
                 let pads = pads.iter().filter_map(|&pad| PosedPad::new(&flesh.fat[pad]));
-                PartLayer::new(members.iter().map(posed).collect(), pads.collect(), falloff)
+                PartLayer::new(members.iter().map(posed).collect(), pads.collect(), falloff, self.joining)
             })
             .collect();
         PosedLayers { parts }
@@ -385,7 +386,9 @@ mod tests {
         let surface = Surface::new(&character).unwrap();
         let parts = Parts::build(&surface, &character, &Default::default(), None);
         let definition = crate::samples::arm::muscles();
-        let flesh = Flesh::new(&character, &surface, &parts, &definition, Path::new(".")).unwrap();
+        let flesh =
+            Flesh::new(&character, &surface, &parts, (&definition, Path::new(".")), Joining::default())
+                .unwrap();
         let members: Vec<&Member> = flesh.members.iter().flatten().collect();
         assert!(members.len() >= 4);
         for member in members {

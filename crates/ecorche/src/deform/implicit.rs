@@ -127,12 +127,12 @@ impl Implicit {
         let mut parts = Parts::build(&surface, character, &settings.parts, cache);
         parts.retouch(&retouches(character, settings), &settings.parts);
         let tree = field::tree(&parts, settings);
-        let (definition, folder) = anatomy;
+        let definition = anatomy.0;
         let any = settings.method == Method::Muscles
             && settings.tracking == Tracking::Robust
             && !(definition.muscle.is_empty() && definition.fat.is_empty());
-        let flesh =
-            if any { Some(Flesh::new(character, &surface, &parts, definition, folder)?) } else { None };
+        let flesh = || Flesh::new(character, &surface, &parts, anatomy, settings.muscles.joining);
+        let flesh = any.then(flesh).transpose()?;
         let scheme = match settings.tracking {
             Tracking::Robust => {
                 let under = flesh.as_ref().map(|f| f.at_rest(&parts, &settings.muscles.thin));

@@ -7,6 +7,8 @@
 //! its muscles have at p the value they have at `p - w(p) o`, summed over pads: the space under the skin is moved, and what was smooth stays so. An
 //! ellipsoid joined like a muscle is felt through the part only where it stands out, and skin over its rim creases when it moves.
 
+use crate::anatomy::Joining;
+use crate::field::operator::{CleanUnion, Detail, Operator};
 use crate::field::{Field, Sample, Support};
 use crate::muscle::{FatPad, PosedFat, TabulatedMuscle};
 use crate::tracking::{Drawn, Layers};
@@ -180,13 +182,14 @@ pub(super) struct PartLayer {
     falloff: Compact,
     /// Width of the fillet, in values.
     fillet: f32,
+    joining: Joining,
     members: Vec<PosedMember>,
     pads: Vec<PosedPad>,
     octets: Vec<Octet>,
 }
 
 impl PartLayer {
-    pub fn new(members: Vec<PosedMember>, pads: Vec<PosedPad>, falloff: Compact) -> Self {
+    pub fn new(members: Vec<PosedMember>, pads: Vec<PosedPad>, falloff: Compact, joining: Joining) -> Self {
         let (mut support, mut octets, mut count) = (Support::EMPTY, Vec::new(), 0);
         let reaches: f32 = members.iter().map(|member| member.reach).sum();
         let fillet = FILLED * reaches / members.len().max(1) as f32 * STEEPNESS * falloff.inverse;
@@ -211,7 +214,7 @@ impl PartLayer {
             }
         }
         support = pads.iter().fold(support, |support, pad| support.with(pad.support));
-        Self { support, falloff, fillet: fillet.min(FILLET), members, pads, octets }
+        Self { support, falloff, fillet: fillet.min(FILLET), joining, members, pads, octets }
     }
 }
 
@@ -248,8 +251,8 @@ impl Layers for PosedLayers {
         let layer = &self.parts[part as usize];
         let mut felt = [Sample::OUTSIDE; MOST_FELT];
         let mut count = 0;
-        // What is less than a fillet below the rest is not felt.
-        let fillet = layer.fillet;
+        // What is less than a fillet below the rest is not felt; a clean union feels everything.
+        let fillet = if layer.joining == Joining::Fillet { layer.fillet } else { 1.0 };
         let mut most = layer.falloff.farthest(own.value - fillet);
         let mut last = usize::MAX;
         for octet in &layer.octets {
@@ -265,8 +268,11 @@ impl Layers for PosedLayers {
                 if next.value <= 0.0 {
                     continue;
                 }
-                let (value, slope) = capped(next.value);
-                next = Sample { value, gradient: slope * next.gradient };
+                if layer.joining == Joining::Fillet {
+                    let (value, slope) = capped(next.value);
+                    next = Sample { value, gradient: slope * next.gradient };
+                }
+                let value = next.value;
                 most = most.min(layer.falloff.farthest(value - fillet));
                 // In the order of their values, not of the anatomy: left and right are then joined alike.
                 let at = felt[..count].partition_point(|s| s.value > value);
@@ -274,6 +280,11 @@ impl Layers for PosedLayers {
                 felt[at] = next;
                 count += 1;
             }
+        }
+        if layer.joining == Joining::Detail {
+            let union = |a, b| composed(&CleanUnion::default(), a, b);
+            let muscles = felt[..count].iter().copied().fold(Sample::OUTSIDE, union);
+            return composed(&Detail::default(), own, muscles);
         }
         let mut joined = Sample::OUTSIDE;
         let mut own = Some(own);
@@ -284,6 +295,15 @@ impl Layers for PosedLayers {
             joined = filleted(joined, next, fillet);
         }
         own.map_or(joined, |own| filleted(joined, own, fillet))
+    }
+}
+
+/// Two fields by an operator that has no opening.
+fn composed(operator: &dyn Operator, a: Sample, b: Sample) -> Sample {
+    let composed = operator.compose(a.value.into(), b.value.into(), 0.0);
+    Sample {
+        value: composed.value as f32,
+        gradient: composed.da as f32 * a.gradient + composed.db as f32 * b.gradient,
     }
 }
 
@@ -411,7 +431,7 @@ mod tests {
             fibre(at, 0.008 + 0.0004 * i as f64)
         };
         let falloff = Compact::new(0.08);
-        let layer = PartLayer::new((0..27).map(fibre).collect(), Vec::new(), falloff);
+        let layer = PartLayer::new((0..27).map(fibre).collect(), Vec::new(), falloff, Joining::Fillet);
         let layers = PosedLayers { parts: vec![layer] };
         let (mut felt, mut count) = (0, 0);
         for point in scatter(layers.support(0), 2000) {
@@ -431,6 +451,38 @@ mod tests {
         }
         assert!(felt > count / 10, "{felt} of {count} points feel anything");
     }
+
+    /// Two fibres side by side over a flat part that ends below them.
+    #[test]
+    fn the_thesis_union_leaves_every_outline() {
+        let layers = |joining| {
+            let fibres = [-0.012, 0.012].map(|x| fibre(DVec3::X * x, 0.01));
+            PosedLayers {
+                parts: vec![PartLayer::new(fibres.into(), Vec::new(), Compact::new(0.08), joining)],
+            }
+        };
+        let [fillet, detail] = [Joining::Fillet, Joining::Detail].map(layers);
+        let own = |p: Vec3| sample(0.3 - 2.0 * p.y, Vec3::NEG_Y * 2.0);
+        // How high the flesh is between the two.
+        let height = |layers: &PosedLayers| {
+            let heights = (0..300).map(|i| Vec3::Y * (1e-4 * i as f32));
+            heights.take_while(|&p| layers.join(0, p, own(p)).value > 0.5).count()
+        };
+        let (spanned, left) = (height(&fillet), height(&detail));
+        assert!(spanned > left + 10, "the fillet spans the groove by a millimetre or more: {spanned} {left}");
+        let mut inside = 0;
+        for p in scatter(detail.support(0), 2000) {
+            let joined = detail.join(0, p, own(p)).value;
+            let members = detail.parts[0].members.iter();
+            let muscles = members.map(|m| m.sample(p, f32::INFINITY, detail.parts[0].falloff).value);
+            let largest = muscles.fold(own(p).value, f32::max);
+            let is_clear = (largest - 0.5).abs() > 1e-3;
+            assert!(!is_clear || (joined > 0.5) == (largest > 0.5), "at {p}: the surface is the union's");
+            inside += usize::from(largest > 0.5 && own(p).value < 0.5);
+        }
+        assert!(inside > 20, "{inside}");
+    }
+
     #[test]
     fn flesh_goes_along_with_a_pad_that_is_drawn_off_its_place() {
         let radii = DVec3::new(0.06, 0.05, 0.03);
@@ -442,9 +494,10 @@ mod tests {
         let offset = DVec3::new(0.005, -0.006, 0.012);
         let pads = vec![PosedPad::new(&pad(offset)).unwrap()];
         let falloff = Compact::new(0.08);
-        let layers =
-            PosedLayers { parts: vec![PartLayer::new(vec![fibre(DVec3::ZERO, 0.01)], pads, falloff)] };
-        let still = PartLayer::new(vec![fibre(DVec3::ZERO, 0.01)], Vec::new(), falloff);
+        let layers = PosedLayers {
+            parts: vec![PartLayer::new(vec![fibre(DVec3::ZERO, 0.01)], pads, falloff, Joining::Fillet)],
+        };
+        let still = PartLayer::new(vec![fibre(DVec3::ZERO, 0.01)], Vec::new(), falloff, Joining::Fillet);
         let still = PosedLayers { parts: vec![still] };
         let own = |p: Vec3| sample(0.5 - 2.0 * p.y, Vec3::NEG_Y * 2.0);
         let joined = |p: Vec3| {

@@ -1,6 +1,6 @@
 //! What a character is bound with.
 
-use crate::anatomy::{ControllerDef, SamplesDef, SkinDef, TrackingDef};
+use crate::anatomy::{ControllerDef, Joining, SamplesDef, SkinDef, TrackingDef};
 use crate::character::Skeleton;
 use crate::dynamics;
 use crate::field::{Composition, operator};
@@ -133,6 +133,8 @@ pub struct MuscleSettings {
     pub pre_roll: f32,
     /// The room made for muscles in the skin's fields.
     pub thin: thin::Settings,
+    /// How they are joined to those.
+    pub joining: Joining,
 }
 
 impl Default for MuscleSettings {
@@ -143,6 +145,7 @@ impl Default for MuscleSettings {
             substeps_per_second: 1200.0,
             pre_roll: 1.0,
             thin: thin::Settings::default(),
+            joining: Joining::default(),
         }
     }
 }
@@ -220,6 +223,7 @@ impl Settings {
         settings.parts.swing = skin.closure;
         settings.robust.gap = skin.gap;
         settings.robust.leash = skin.leash;
+        settings.muscles.joining = skin.joining;
         // The papers' schemes have operators of their own unless the file names another than the default.
         let named = |operator: &str| operator != SkinDef::default().operator;
         if named(&skin.operator) || skin.controller.is_some() {

@@ -19,6 +19,7 @@ export function skinSection(model: Model): HTMLElement {
     "Implicit skin",
     row("Operator", "How the fields of two bones are joined where a joint says nothing else; robust tracking takes those that blend and makes contact itself", select(operators, skin.operator, "", (value) => { set("operator", value, null); })),
     row("Tracking", "How vertices find their place in the field", select([["robust", "robust"], ["2012", "2012"], ["2014", "2014"]], skin.tracking, "", (value) => { set("tracking", value, null); })),
+    row("Muscles", "How muscles join the fields of the skin: rounded in grooves, or as in the thesis, which shows every outline", select([["fillet", "fillet"], ["detail", "detail"]], skin.joining, "", (value) => { set("joining", value, null); })),
     slider({
       label: "Samples",
       title: "Most points a part's field goes through. More follow the skin closer and take longer to fit",
