@@ -194,6 +194,8 @@ pub struct Engine<'a, S> {
     send: S,
     view: Option<Box<View>>,
     clock: Clock,
+    /// A moment was asked for that is not the one after the last: nothing swings there.
+    sought: bool,
     running: BTreeMap<Look, Running>,
     workspace: Workspace,
     interior: Interior,
@@ -226,6 +228,7 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             send,
             view: None,
             clock: Clock::new(Instant::now()),
+            sought: true,
             running: BTreeMap::new(),
             workspace: Workspace::default(),
             interior: Interior::default(),
@@ -334,15 +337,24 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
         let reel = Reel::new(&self.studio.character, view.clip.as_deref());
         let now = Instant::now();
         let changed = self.view.as_ref().is_none_or(|old| {
-            old.playing != view.playing || old.speed != view.speed || old.clip != view.clip
+            old.playing != view.playing
+                || old.speed != view.speed
+                || old.clip != view.clip
+                || old.repeat != view.repeat
         });
         if changed || view.at.is_some() {
             self.shown = None;
             let rate = if view.playing { f64::from(reel.fps) * view.speed } else { 0.0 };
-            // After a clip that ended, the clock is past its end.
-            let here = reel.within(self.clock.read(now), view.repeat);
+            // After a clip that ended, the clock is past its end; in one that repeats it counts on, and muscles swing on.
+            let read = self.clock.read(now);
+            let goes_on = self
+                .view
+                .as_ref()
+                .is_some_and(|old| (&old.clip, old.repeat) == (&view.clip, true) && view.repeat);
+            let here = if goes_on { read } else { reel.within(read, view.repeat) };
             self.clock.set(now, Some(view.at.unwrap_or(here)), rate);
         }
+        self.sought |= view.at.is_some() || self.view.as_ref().is_none_or(|old| old.clip != view.clip);
         self.view = Some(view);
         Ok(())
     }
@@ -415,7 +427,8 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
         if self.cycle.as_ref().is_none_or(|(clip, _)| *clip != view.clip) {
             self.cycle = Some((view.clip.clone(), reel.is_cycle(&studio.character)));
         }
-        let cycle = playing && view.repeat && self.cycle.as_ref().is_some_and(|(_, cycle)| *cycle);
+        let sought = std::mem::take(&mut self.sought);
+        let cycle = view.repeat && self.cycle.as_ref().is_some_and(|(_, cycle)| *cycle);
         let mut pose = Pose::rest(&studio.character);
         reel.sample(at, &mut pose);
         for &(joint, rotation) in &view.pose {
@@ -436,9 +449,12 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
                 .and_then(|([mesh, vertex], surface)| surface.vertex_of(&studio.character, mesh, vertex));
             self.workspace.trace(traced);
             let started = Instant::now();
-            if !playing {
+            if sought {
                 // The first frame of the clip it is in: settled, and as the clip's keys have it.
                 running.state.reset();
+            } else if !playing {
+                // Muscles are held in their swing; the skin is the same however often it is drawn.
+                running.state.reset_skin();
             }
             // Muscles swing on over the seam of a cycle; keys want to know where in the clip they are.
             let keyed =

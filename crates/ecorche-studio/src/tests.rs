@@ -15,7 +15,12 @@ type Socket = tokio_tungstenite::WebSocketStream<tokio::net::TcpStream>;
 
 /// Serves the cylinder while `visit` runs.
 fn with_server<F: Future>(visit: impl FnOnce(Address, Arc<Studio>) -> F) -> F::Output {
-    let character = Arc::new(ecorche::samples::build("cylinder").unwrap());
+    with_server_of("cylinder", visit)
+}
+
+/// Serves a sample while `visit` runs.
+fn with_server_of<F: Future>(sample: &str, visit: impl FnOnce(Address, Arc<Studio>) -> F) -> F::Output {
+    let character = Arc::new(ecorche::samples::build(sample).unwrap());
     let studio = Studio::open(character, None, None, None, None).unwrap();
     start_binding(&studio);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
@@ -170,6 +175,45 @@ fn a_page_sees_the_frame_it_scrubs_to_and_undo_brings_the_same_bits_back() {
         let revised = |head: &Value| shows("implicit", at)(head) && head["revision"] == document["revision"];
         let (_, after) = until(&mut socket, 3, revised).await;
         assert_eq!(before[5], after[5]);
+    });
+}
+
+#[test]
+fn a_pause_holds_muscles_in_their_swing_and_scrubbing_lets_them_rest() {
+    with_server_of("arm?resolution=2000", async |address, _| {
+        let mut socket = connect(&address).await;
+        let of = |id: u64, playing: bool, at: Option<f64>| {
+            let mut view = view("muscles", 0.0);
+            view["view"]["id"] = json!(id);
+            view["view"]["clip"] = json!("shake");
+            view["view"]["playing"] = json!(playing);
+            view["view"]["at"] = json!(at);
+            view
+        };
+        let bound =
+            |head: &Value| head["looks"][0]["shown"] == "muscles" && head["looks"][0]["binding"] == false;
+        say(&mut socket, of(1, false, Some(0.0))).await;
+        until(&mut socket, 3, bound).await;
+        say(&mut socket, of(2, true, Some(0.0))).await;
+        until(&mut socket, 3, |head| head["at"].as_f64().unwrap() > 12.0).await;
+        say(&mut socket, of(3, false, None)).await;
+        let (paused, held) = until(&mut socket, 3, |head| head["playing"] == false).await;
+        let at = paused["at"].as_f64().unwrap();
+        assert!(at > 12.0, "{at}");
+        say(&mut socket, of(4, false, None)).await;
+        let (again_at, again) = until(&mut socket, 3, |head| head["view"] == 4).await;
+        assert_eq!(again_at["at"], paused["at"]);
+        assert_eq!(held[5], again[5], "held");
+        say(&mut socket, of(5, false, Some(at))).await;
+        let (_, rested) = until(&mut socket, 3, |head| head["view"] == 5).await;
+        let floats = |bytes: &[u8]| -> Vec<f32> {
+            bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+        };
+        let [swinging, rested] = [&held, &rested].map(|arrays| floats(&arrays[5]));
+        let farthest = swinging.iter().zip(&rested).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(farthest > 1e-3, "{farthest}");
+        say(&mut socket, of(6, true, None)).await;
+        until(&mut socket, 3, |head| head["at"].as_f64().unwrap() > at).await;
     });
 }
 

@@ -5,12 +5,13 @@ import { newMuscle } from "./panel/create.ts";
 import { bake, help, save } from "./panel/dialogs.ts";
 import { surfaceChange } from "./panel/look.ts";
 import { sampleEdit } from "./panel/samples.ts";
-import { step, togglePlay } from "./panel/timeline.ts";
+import { rest, step, togglePlay } from "./panel/timeline.ts";
 import { LOOKS } from "./panel/toolbar.ts";
 import type { Viewport } from "./stage/viewport.ts";
 
 export const SHORTCUTS: [string, string][] = [
-  ["Space", "play or pause"],
+  ["Space", "play or pause, muscles held in their swing"],
+  ["0", "stop and let muscles come to rest"],
   ["← →", "a frame back, a frame on"],
   ["Home End", "first and last frame"],
   ["[ ]", "clip before, clip after"],
@@ -90,6 +91,7 @@ function plain(event: KeyboardEvent, model: Model, viewport: Viewport): boolean 
   const middle = viewport.skins?.[0].middle();
   switch (event.key) {
     case " ": togglePlay(model); break;
+    case "0": rest(model); break;
     case "ArrowLeft": step(model, -1); break;
     case "ArrowRight": step(model, 1); break;
     case "Home": model.scrub(0); break;

@@ -64,9 +64,14 @@ impl State {
         Self { clip: Some(name.to_owned()), ..Self::default() }
     }
 
+    /// Forgets where the skin was; muscles and fat swing on.
+    pub fn reset_skin(&mut self) {
+        self.tracking.reset();
+    }
+
     /// Forgets all that was; the next frame is a first one.
     pub fn reset(&mut self) {
-        self.tracking.reset();
+        self.reset_skin();
         self.flesh = None;
     }
 }

@@ -11,6 +11,8 @@ export function timeline(model: Model): HTMLElement {
   const range = h("input", { id: "scrub", title: "Drag to a frame (← →)", attributes: { type: "range", min: "0", max: "0", step: "1", "aria-label": "Frame" } });
   const place = h("span", { class: "place" });
   const repeat = button("⟳", "Start again at the end (L)", () => { model.move({ repeat: !model.transport.repeat }); }, "icon");
+  const settle = button("◦", "Let muscles come to rest here (0)", () => { rest(model); }, "icon");
+  settle.id = "rest";
   const clips = h("span", { class: "clips" });
   const speed = select(SPEEDS, "1", "Speed", (value) => { model.move({ speed: Number(value) }); });
   let held = false;
@@ -42,7 +44,7 @@ export function timeline(model: Model): HTMLElement {
     const seconds = frame.at / frame.fps;
     place.textContent = `${String(Math.floor(frame.at + 1e-6)).padStart(3, "\u2007")} / ${frame.last}   ${seconds.toFixed(2)} s   ${Math.round(frame.fps)} fps`;
   });
-  return h("footer", { class: "timeline" }, play, repeat, clips, speed, range, place);
+  return h("footer", { class: "timeline" }, play, repeat, settle, clips, speed, range, place);
 }
 
 export function togglePlay(model: Model): void {
@@ -50,6 +52,11 @@ export function togglePlay(model: Model): void {
   const ended = frame !== null && frame.at >= frame.last - 1e-6;
   if (!transport.playing && ended && !transport.repeat) model.scrub(0);
   model.move({ playing: !transport.playing });
+}
+
+/** Stops here and lets muscles come to rest; a pause alone holds them in their swing. */
+export function rest(model: Model): void {
+  if (model.frame !== null) model.scrub(model.frame.at);
 }
 
 /** Goes some frames forward or back. */
