@@ -347,11 +347,8 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             let rate = if view.playing { f64::from(reel.fps) * view.speed } else { 0.0 };
             // After a clip that ended, the clock is past its end; in one that repeats it counts on, and muscles swing on.
             let read = self.clock.read(now);
-            let goes_on = self
-                .view
-                .as_ref()
-                .is_some_and(|old| (&old.clip, old.repeat) == (&view.clip, true) && view.repeat);
-            let here = if goes_on { read } else { reel.within(read, view.repeat) };
+            let repeated = self.view.as_ref().map_or(view.repeat, |old| old.repeat);
+            let here = if repeated && view.repeat { read } else { reel.within(read, repeated) };
             self.clock.set(now, Some(view.at.unwrap_or(here)), rate);
         }
         self.sought |= view.at.is_some() || self.view.as_ref().is_none_or(|old| old.clip != view.clip);
