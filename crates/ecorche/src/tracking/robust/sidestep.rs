@@ -26,14 +26,15 @@ const SWALLOWED: f32 = 0.65;
 /// In squares of the girth: least area of a stretch; less does not go all around. With none eight vertices of mh_base's hip went 20 cm aside
 /// where it crouches; a thumb has 3.2 to 4.8.
 const LEAST_AREA: f32 = 3.0;
-/// In girths: a longer way is not gone. At 3 Geno's run keeps half as many crossings again, at 8 its walk six times as many.
+/// In girths: a longer way is not gone. At 3 Geno's run keeps half as many crossings again, at 8 its walk six times as many. This and the
+/// figures of [`FOLLOWING`], [`TYPICAL`] and [`ROOM`] were counted while steps still grew from 0.65 to 0.75, and not again since.
 const FARTHEST: f32 = 5.0;
-/// Ways that are tried around a limb.
+/// Ways that are tried around a limb. Not varied.
 const WAYS: usize = 16;
-/// Vertices of a limb whose way is looked at, at most.
+/// Vertices of a limb whose way is looked at, at most. Not varied.
 const PROBES: usize = 96;
 /// How many times longer a way counts on which all of the limb ends up inside something else. Without this the thumbs of mh_base went into
-/// the palm, and its jump kept 1298 crossings instead of 652; more was not tried.
+/// the palm, and its jump kept 1298 crossings instead of 652, with an earlier rule; more was not tried.
 const BURIED_ELSEWHERE: f32 = 4.0;
 /// In ways out: how far along the skin from the stretch the limb follows. At 0.7 eight clips of published characters keep a tenth more
 /// crossings; at 3 the beagle's hind quarters go along with a leg that curls up into its belly, and are gone.
@@ -41,7 +42,7 @@ const FOLLOWING: f32 = 1.5;
 /// In girths: the way for which the skin that goes along is found while ways are looked for. At 2.5 the beagle loses a sixth of its space
 /// in one frame.
 const TYPICAL: f32 = 1.5;
-/// How much longer a way counts that leads to the other side than the one the limb is on at rest; see [`SWALLOWED`].
+/// How much longer a way counts that leads to the other side than the one the limb is on at rest. Not varied alone.
 const OTHER_SIDE: f32 = 1.0;
 /// In girths: room left between the two. Half and twice as much change little.
 const ROOM: f32 = 0.1;
