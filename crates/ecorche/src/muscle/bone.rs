@@ -18,13 +18,13 @@ const SHORTEST: f64 = 0.01;
 /// Cells of a distance grid along its longest side: 3 mm for a humerus.
 const CELLS: f64 = 100.0;
 
-/// The obstacles of a skeleton at bind. `surfaces`: for each definition that names a mesh, that mesh in metres,
+/// The obstacles of a skeleton at bind. `surfaces`: for each definition that names a mesh, its joint and that mesh in metres,
 /// in the joint's coordinates; `scale`: the body's size against a human's.
 pub(super) fn obstacles(
     skeleton: &Skeleton,
     bind: &[Rigid],
     definitions: &[BoneDef],
-    surfaces: &[Option<TriMesh>],
+    surfaces: &[Option<(usize, TriMesh)>],
     scale: f64,
 ) -> Result<Vec<Obstacle>, (usize, SdfError)> {
     let mut obstacles = Vec::new();
@@ -40,7 +40,7 @@ pub(super) fn obstacles(
             }
         }
         for (index, definition) in given {
-            if let Some(surface) = &surfaces[index] {
+            if let Some((_, surface)) = &surfaces[index] {
                 obstacles.push(solid(joint, surface).map_err(|e| (index, e))?);
                 continue;
             }

@@ -119,7 +119,11 @@ impl Musculature {
         let bind: Vec<Rigid> = bind.iter().map(|&world| Rigid::from_affine(world)).collect();
         let all_fibres = all_fibres(definition, skeleton, &bind)?;
         let scale = scale(definition, &all_fibres);
-        let mut obstacles = bone_obstacles(definition, skeleton, &bind, folder, scale)?;
+        let bone_surfaces = bone_surfaces(definition, skeleton, &bind, folder)?;
+        let mut obstacles =
+            bone::obstacles(skeleton, &bind, &definition.bone, &bone_surfaces, scale).map_err(
+                |(index, source)| BuildError::Distance { bone: definition.bone[index].bone.clone(), source },
+            )?;
         let first_extra = obstacles.len();
         obstacles.extend(extra);
         let mut titles = BTreeSet::new();
@@ -164,7 +168,7 @@ impl Musculature {
             strands.push(spec);
         }
         let system = System::new(bind, strands, obstacles, GRAVITY * scale, scale);
-        Ok(Self { definition: definition.clone(), system, fibres: fibre_data, fat: fat_data })
+        Ok(Self { definition: definition.clone(), system, fibres: fibre_data, fat: fat_data, bone_surfaces })
     }
 }
 
@@ -204,14 +208,14 @@ fn deepest_in(skins: &[Obstacle], bind: &[Rigid], p: DVec3) -> Option<usize> {
     depths.filter(|d| d.1 > 0.0).max_by(|a, b| a.1.total_cmp(&b.1)).map(|d| d.0)
 }
 
-fn bone_obstacles(
+/// For each bone of the definition that names a surface: its joint, and the surface in the joint's coordinates, metres.
+fn bone_surfaces(
     definition: &BodyDef,
     skeleton: &Skeleton,
     bind: &[Rigid],
     folder: &Path,
-    scale: f64,
-) -> Result<Vec<Obstacle>, BuildError> {
-    let mut surfaces: Vec<Option<TriMesh>> = Vec::new();
+) -> Result<Vec<Option<(usize, TriMesh)>>, BuildError> {
+    let mut surfaces = Vec::new();
     for bone in &definition.bone {
         let joint = skeleton
             .find(&bone.bone)
@@ -227,13 +231,12 @@ fn bone_obstacles(
                         *p = bind[joint].point_back(p.as_dvec3()).as_vec3();
                     }
                 }
-                Some(mesh)
+                Some((joint, mesh))
             }
         };
         surfaces.push(surface);
     }
-    bone::obstacles(skeleton, bind, &definition.bone, &surfaces, scale)
-        .map_err(|(index, source)| BuildError::Distance { bone: definition.bone[index].bone.clone(), source })
+    Ok(surfaces)
 }
 
 fn check(muscle: &MuscleDef, skeleton: &Skeleton) -> Result<(), BuildError> {

@@ -7,6 +7,7 @@ use super::implicit::{ImplicitMuscle, width_for_volume};
 use super::profile::Profiles;
 use super::{Axis, Section};
 use crate::dynamics::{self, Drive, Report, Rigid, System};
+use crate::geom::TriMesh;
 use glam::{Affine3A, DQuat, DVec3};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -52,6 +53,8 @@ pub struct Musculature {
     pub(super) fibres: Vec<FibreData>,
     /// One per strand after the fibres'.
     pub(super) fat: Vec<FatData>,
+    /// Of each bone of the definition: see [`Musculature::bone_surfaces`].
+    pub(super) bone_surfaces: Vec<Option<(usize, TriMesh)>>,
 }
 
 /// Whether muscles have inertia.
@@ -150,6 +153,11 @@ impl Musculature {
     /// What it was made from.
     pub fn definition(&self) -> &BodyDef {
         &self.definition
+    }
+
+    /// Bones that are surfaces from files: the joint of each, and the surface in its coordinates, metres.
+    pub fn bone_surfaces(&self) -> impl Iterator<Item = &(usize, TriMesh)> {
+        self.bone_surfaces.iter().flatten()
     }
 
     /// Its size against a human's. It moves as one of human size would: masses are to the cube of it, gravity is to itself.

@@ -112,6 +112,12 @@ pub(super) fn add(scene: &mut Scene<'_>, body: &Musculature, flesh: &Flesh, look
             shapes::append(&mut bones, &bone(ends.map(|p| frame.point(p)), *radius));
         }
     }
+    for (joint, surface) in body.bone_surfaces() {
+        let Some(frame) = flesh.frames.get(*joint) else { continue };
+        let mut posed = surface.clone();
+        posed.positions.iter_mut().for_each(|p| *p = frame.point(p.as_dvec3()).as_vec3());
+        shapes::append(&mut bones, &posed);
+    }
     scene.surfaces.push(Surface::new(bones.positions, bones.triangles).colour(Colour::hex(raster::BONE)));
     let ends = flesh.muscles.iter().flat_map(|m| {
         let points = m.field.axis().points();
