@@ -60,7 +60,7 @@ const JOININGS: usize = 3;
 /// Pairs of a tangle up to which it is begun with once more: what is left of a large one is often a small fold that force has
 /// made, and gentle rounds take it away. Without it the jump of mh_base keeps 126 crossings (thirty frames a second) instead of 3, and frames
 /// with muscles have a few more here and there than those without. From 36 on the second Rocketbox figure loses 5 % more of its space in one
-/// frame of its run; at 30 it keeps a fifth more crossings.
+/// frame of its run; at 30 its walk and run keep a quarter more crossings.
 const FEW: usize = 60;
 
 /// Buffers of untangling, kept from frame to frame.
