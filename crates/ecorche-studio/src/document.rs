@@ -212,8 +212,8 @@ impl Document {
                 "tracking": skin.tracking.to_string(),
                 "closure": skin.closure,
                 "gap": skin.gap,
-                "leash": skin.leash,
-                "joining": skin.joining.to_string(),
+                "leash": skin.max_offset,
+                "joining": skin.blend.to_string(),
                 "joint": joints,
             },
             "muscle": body.muscle,
@@ -269,7 +269,7 @@ mod tests {
         let (character, mut document) = document();
         let before = document.text().to_owned();
         document.edit(&character, &[set("gap", 0.03), set("leash", 0.2)], None).unwrap();
-        assert_eq!((document.anatomy().skin.gap, document.anatomy().skin.leash), (0.03, 0.2));
+        assert_eq!((document.anatomy().skin.gap, document.anatomy().skin.max_offset), (0.03, 0.2));
         let after = document.text().to_owned();
         assert!(document.undo().unwrap());
         assert_eq!(document.text(), before);

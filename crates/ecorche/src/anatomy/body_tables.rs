@@ -187,7 +187,7 @@ pub(super) fn read_muscle(section: &Section) -> Option<MuscleDef> {
         fibres: section.whole("fibres", 1, 64).map_or(default.fibres, |n| n as usize),
         particles: section.whole("particles", 8, 200).map_or(default.particles, |n| n as usize),
         eccentricity: number(section, "eccentricity", Bound::Within(0.0, 0.98), default.eccentricity),
-        broad: direction(section, "broad"),
+        wide_axis: direction(section, "broad"),
         profile: section.section("profile", &["rest", "active"]).map_or(ProfilesDef::default(), |table| {
             let default = ProfilesDef::default();
             ProfilesDef {

@@ -57,11 +57,11 @@ fn skin(text: &mut String) -> std::fmt::Result {
         ),
         (format!("gap = {:?}", skin.gap), "left between parts that touch, in radii of the limb"),
         (
-            format!("leash = {:?}", skin.leash),
+            format!("leash = {:?}", skin.max_offset),
             "how far free skin may leave its skinned place, in inner radii",
         ),
         (
-            format!("joining = \"{}\"", skin.joining),
+            format!("joining = \"{}\"", skin.blend),
             "how muscles join the skin's fields: fillet, or detail as in the thesis",
         ),
     ];

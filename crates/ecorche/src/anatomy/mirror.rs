@@ -149,8 +149,8 @@ impl<'a> Mirror<'a> {
 
     /// The mirror image of a muscle; `None` if a joint it names does not exist or has no counterpart.
     pub fn muscle(&self, muscle: &MuscleDef) -> Option<MuscleDef> {
-        let broad = match (muscle.broad, muscle.origin.0.first()) {
-            (Some(broad), Some(origin)) => Some(self.direction(&origin.bone, broad)?),
+        let wide_axis = match (muscle.wide_axis, muscle.origin.0.first()) {
+            (Some(axis), Some(origin)) => Some(self.direction(&origin.bone, axis)?),
             _ => None,
         };
         Some(MuscleDef {
@@ -159,7 +159,7 @@ impl<'a> Mirror<'a> {
             origin: Footprint(self.points(&muscle.origin.0)?),
             insertion: Footprint(self.points(&muscle.insertion.0)?),
             via: self.points(&muscle.via)?,
-            broad,
+            wide_axis,
             parts: self.names(&muscle.parts)?,
             ..muscle.clone()
         })

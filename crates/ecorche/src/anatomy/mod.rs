@@ -59,7 +59,7 @@ pub use file::{AnatomyFile, FileError};
 pub use frames::BindFrames;
 pub use mirror::Mirror;
 pub use problem::{AnatomyError, Located, Path, Problem, Step};
-pub use skin::{ControllerDef, Joining, JointDef, SamplesDef, SkinDef, TrackingDef};
+pub use skin::{ControllerDef, JointDef, MuscleBlend, SamplesDef, SkinDef, TrackingDef};
 pub use write::Value;
 
 use crate::muscle::definition::BodyDef;

@@ -24,9 +24,9 @@ pub struct SkinDef {
     /// Gap left between touching parts, as a share of the limb's radius.
     pub gap: f32,
     /// How far skin that touches nothing may leave its skinned place, in inner radii of its part.
-    pub leash: f32,
+    pub max_offset: f32,
     /// How muscles are joined to the skin's fields.
-    pub joining: Joining,
+    pub blend: MuscleBlend,
     /// Joints with settings of their own, by name.
     pub joint: BTreeMap<String, JointDef>,
 }
@@ -41,8 +41,8 @@ impl Default for SkinDef {
             tracking: TrackingDef::Robust,
             closure: 1.0,
             gap: 0.02,
-            leash: 0.1,
-            joining: Joining::Fillet,
+            max_offset: 0.1,
+            blend: MuscleBlend::Fillet,
             joint: BTreeMap::new(),
         }
     }
@@ -103,7 +103,7 @@ impl fmt::Display for TrackingDef {
 
 /// How muscles are joined to each other and to the field of the part they lie under.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Joining {
+pub enum MuscleBlend {
     /// A union that is rounded in grooves: skin and fascia span them.
     #[default]
     Fillet,
@@ -112,7 +112,7 @@ pub enum Joining {
     Detail,
 }
 
-impl Joining {
+impl MuscleBlend {
     /// Names in files.
     pub const NAMES: [&str; 2] = ["fillet", "detail"];
 
@@ -126,7 +126,7 @@ impl Joining {
     }
 }
 
-impl fmt::Display for Joining {
+impl fmt::Display for MuscleBlend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(Self::NAMES[*self as usize])
     }
@@ -206,8 +206,11 @@ pub(super) fn read(section: &Section) -> SkinDef {
             .unwrap_or_default(),
         closure: number("closure", Bound::Within(0.0, 10.0), default.closure),
         gap: number("gap", Bound::Within(0.0, 0.5), default.gap),
-        leash: number("leash", Bound::Within(0.0, 10.0), default.leash),
-        joining: section.choice("joining", &Joining::NAMES).and_then(Joining::by_name).unwrap_or_default(),
+        max_offset: number("leash", Bound::Within(0.0, 10.0), default.max_offset),
+        blend: section
+            .choice("joining", &MuscleBlend::NAMES)
+            .and_then(MuscleBlend::by_name)
+            .unwrap_or_default(),
         joint: joints.collect(),
     }
 }

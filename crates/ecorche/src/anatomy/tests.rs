@@ -98,7 +98,7 @@ fn every_field_of_a_muscle_and_a_fat_pad_is_written_and_read() {
         fibres: 3,
         particles: 30,
         eccentricity: 0.5,
-        broad: Some(Vec3::X),
+        wide_axis: Some(Vec3::X),
         profile: ProfilesDef {
             rest: ProfileDef::Cubic(CubicDef { peak: 0.4 }),
             active: ProfileDef::Sines(SinesDef { sines: vec![1.0, 0.1] }),

@@ -229,8 +229,8 @@ pub fn muscle(muscle: &MuscleDef) -> String {
     }
     block.line("width", muscle.width);
     block.unless("eccentricity", &muscle.eccentricity, &default.eccentricity);
-    if let Some(broad) = muscle.broad {
-        block.line("broad", broad);
+    if let Some(axis) = muscle.wide_axis {
+        block.line("broad", axis);
     }
     if muscle.profile != ProfilesDef::default() {
         let entries = [("rest", &muscle.profile.rest), ("active", &muscle.profile.active)];

@@ -3,7 +3,7 @@
 //!
 //! The distance of every muscle passes through the falloff of the part it is joined to, so that a value is the
 //! same depth in flesh and skin. Muscles are joined to each other and to the part by a union with a fillet, their cores
-//! cut off, or as in the thesis ([`Joining`]). A muscle that crosses a joint belongs to the parts on both sides, to each along the stretch that lies under
+//! cut off, or as in the thesis ([`MuscleBlend`]). A muscle that crosses a joint belongs to the parts on both sides, to each along the stretch that lies under
 //! its skin. A fat pad draws all of it along.
 //!
 //! Based on: Roussellet. Doctoral thesis. 2018, chapter 6.
@@ -12,7 +12,7 @@
 
 use super::layers::{Compact, PartLayer, PosedLayers, PosedMember, PosedPad, on_stations};
 use super::{MuscleSettings, State};
-use crate::anatomy::{BindFrames, Joining};
+use crate::anatomy::{BindFrames, MuscleBlend};
 use crate::character::Character;
 use crate::dynamics::{Keep, Obstacle, Report, Rigid, Shape, SignedDistance};
 use crate::field::{Field, Grid};
@@ -66,7 +66,7 @@ pub(super) struct Flesh {
     pads: Vec<Vec<usize>>,
     /// Of each part.
     falloff: Vec<Compact>,
-    joining: Joining,
+    blend: MuscleBlend,
 }
 
 /// How much of a fibre belongs to a part, over its length from 0 to 1.
@@ -78,7 +78,7 @@ impl Flesh {
         surface: &Surface,
         parts: &Parts,
         (definition, folder): (&BodyDef, &Path),
-        joining: Joining,
+        blend: MuscleBlend,
     ) -> Result<Self, BuildError> {
         let bind_from_bone = BindFrames::of(character).bind_from_bone;
         let skins = parts.parts.iter().map(|part| {
@@ -89,7 +89,7 @@ impl Flesh {
         let musculature = Musculature::new(definition, &character.skeleton, &bind_from_bone, folder, skins)?;
         let (members, pads) = members(character, surface, parts, &musculature);
         let falloff = parts.parts.iter().map(|p| Compact::new(p.radius)).collect();
-        Ok(Self { musculature, bind_from_bone, members, pads, falloff, joining })
+        Ok(Self { musculature, bind_from_bone, members, pads, falloff, blend })
     }
 
     pub fn musculature(&self) -> &Musculature {
@@ -134,7 +134,7 @@ impl Flesh {
                     share: m.share.clone(),
                 };
                 let pads = pads.iter().filter_map(|&pad| PosedPad::new(&flesh.fat[pad]));
-                PartLayer::new(members.iter().map(posed).collect(), pads.collect(), falloff, self.joining)
+                PartLayer::new(members.iter().map(posed).collect(), pads.collect(), falloff, self.blend)
             })
             .collect();
         PosedLayers { parts }
@@ -387,7 +387,7 @@ mod tests {
         let parts = Parts::build(&surface, &character, &Default::default(), None);
         let definition = crate::samples::arm::muscles();
         let flesh =
-            Flesh::new(&character, &surface, &parts, (&definition, Path::new(".")), Joining::default())
+            Flesh::new(&character, &surface, &parts, (&definition, Path::new(".")), MuscleBlend::default())
                 .unwrap();
         let members: Vec<&Member> = flesh.members.iter().flatten().collect();
         assert!(members.len() >= 4);

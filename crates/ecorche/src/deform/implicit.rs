@@ -131,7 +131,7 @@ impl Implicit {
         let any = settings.method == Method::Muscles
             && settings.tracking == Tracking::Robust
             && !(definition.muscle.is_empty() && definition.fat.is_empty());
-        let flesh = || Flesh::new(character, &surface, &parts, anatomy, settings.muscles.joining);
+        let flesh = || Flesh::new(character, &surface, &parts, anatomy, settings.muscles.blend);
         let flesh = any.then(flesh).transpose()?;
         let scheme = match settings.tracking {
             Tracking::Robust => {

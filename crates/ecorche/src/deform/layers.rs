@@ -7,7 +7,7 @@
 //! its muscles have at p the value they have at `p - w(p) o`, summed over pads: the space under the skin is moved, and what was smooth stays so. An
 //! ellipsoid joined like a muscle is felt through the part only where it stands out, and skin over its rim creases when it moves.
 
-use crate::anatomy::Joining;
+use crate::anatomy::MuscleBlend;
 use crate::field::operator::{CleanUnion, Detail, Operator};
 use crate::field::{Field, Sample, Support};
 use crate::muscle::{FatPad, PosedFat, TabulatedMuscle};
@@ -182,14 +182,14 @@ pub(super) struct PartLayer {
     falloff: Compact,
     /// Width of the fillet, in values.
     fillet: f32,
-    joining: Joining,
+    blend: MuscleBlend,
     members: Vec<PosedMember>,
     pads: Vec<PosedPad>,
     octets: Vec<Octet>,
 }
 
 impl PartLayer {
-    pub fn new(members: Vec<PosedMember>, pads: Vec<PosedPad>, falloff: Compact, joining: Joining) -> Self {
+    pub fn new(members: Vec<PosedMember>, pads: Vec<PosedPad>, falloff: Compact, blend: MuscleBlend) -> Self {
         let (mut support, mut octets, mut count) = (Support::EMPTY, Vec::new(), 0);
         let reaches: f32 = members.iter().map(|member| member.reach).sum();
         let fillet = FILLED * reaches / members.len().max(1) as f32 * STEEPNESS * falloff.inverse;
@@ -214,7 +214,7 @@ impl PartLayer {
             }
         }
         support = pads.iter().fold(support, |support, pad| support.with(pad.support));
-        Self { support, falloff, fillet: fillet.min(FILLET), joining, members, pads, octets }
+        Self { support, falloff, fillet: fillet.min(FILLET), blend, members, pads, octets }
     }
 }
 
@@ -252,7 +252,7 @@ impl Layers for PosedLayers {
         let mut felt = [Sample::OUTSIDE; MOST_FELT];
         let mut count = 0;
         // What is less than a fillet below the rest is not felt; a clean union feels everything.
-        let fillet = if layer.joining == Joining::Fillet { layer.fillet } else { 1.0 };
+        let fillet = if layer.blend == MuscleBlend::Fillet { layer.fillet } else { 1.0 };
         let mut most = layer.falloff.farthest(own.value - fillet);
         let mut last = usize::MAX;
         for octet in &layer.octets {
@@ -268,7 +268,7 @@ impl Layers for PosedLayers {
                 if next.value <= 0.0 {
                     continue;
                 }
-                if layer.joining == Joining::Fillet {
+                if layer.blend == MuscleBlend::Fillet {
                     let (value, slope) = capped(next.value);
                     next = Sample { value, gradient: slope * next.gradient };
                 }
@@ -281,7 +281,7 @@ impl Layers for PosedLayers {
                 count += 1;
             }
         }
-        if layer.joining == Joining::Detail {
+        if layer.blend == MuscleBlend::Detail {
             let union = |a, b| composed(&CleanUnion::default(), a, b);
             let muscles = felt[..count].iter().copied().fold(Sample::OUTSIDE, union);
             return composed(&Detail::default(), own, muscles);
@@ -431,7 +431,7 @@ mod tests {
             fibre(at, 0.008 + 0.0004 * i as f64)
         };
         let falloff = Compact::new(0.08);
-        let layer = PartLayer::new((0..27).map(fibre).collect(), Vec::new(), falloff, Joining::Fillet);
+        let layer = PartLayer::new((0..27).map(fibre).collect(), Vec::new(), falloff, MuscleBlend::Fillet);
         let layers = PosedLayers { parts: vec![layer] };
         let (mut felt, mut count) = (0, 0);
         for point in scatter(layers.support(0), 2000) {
@@ -455,13 +455,11 @@ mod tests {
     /// Two fibres side by side over a flat part that ends below them.
     #[test]
     fn the_thesis_union_leaves_every_outline() {
-        let layers = |joining| {
+        let layers = |blend| {
             let fibres = [-0.012, 0.012].map(|x| fibre(DVec3::X * x, 0.01));
-            PosedLayers {
-                parts: vec![PartLayer::new(fibres.into(), Vec::new(), Compact::new(0.08), joining)],
-            }
+            PosedLayers { parts: vec![PartLayer::new(fibres.into(), Vec::new(), Compact::new(0.08), blend)] }
         };
-        let [fillet, detail] = [Joining::Fillet, Joining::Detail].map(layers);
+        let [fillet, detail] = [MuscleBlend::Fillet, MuscleBlend::Detail].map(layers);
         let own = |p: Vec3| sample(0.3 - 2.0 * p.y, Vec3::NEG_Y * 2.0);
         // How high the flesh is between the two.
         let height = |layers: &PosedLayers| {
@@ -495,9 +493,9 @@ mod tests {
         let pads = vec![PosedPad::new(&pad(offset)).unwrap()];
         let falloff = Compact::new(0.08);
         let layers = PosedLayers {
-            parts: vec![PartLayer::new(vec![fibre(DVec3::ZERO, 0.01)], pads, falloff, Joining::Fillet)],
+            parts: vec![PartLayer::new(vec![fibre(DVec3::ZERO, 0.01)], pads, falloff, MuscleBlend::Fillet)],
         };
-        let still = PartLayer::new(vec![fibre(DVec3::ZERO, 0.01)], Vec::new(), falloff, Joining::Fillet);
+        let still = PartLayer::new(vec![fibre(DVec3::ZERO, 0.01)], Vec::new(), falloff, MuscleBlend::Fillet);
         let still = PosedLayers { parts: vec![still] };
         let own = |p: Vec3| sample(0.5 - 2.0 * p.y, Vec3::NEG_Y * 2.0);
         let joined = |p: Vec3| {

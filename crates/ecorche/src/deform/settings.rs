@@ -1,6 +1,6 @@
 //! What a character is bound with.
 
-use crate::anatomy::{ControllerDef, Joining, SamplesDef, SkinDef, TrackingDef};
+use crate::anatomy::{ControllerDef, MuscleBlend, SamplesDef, SkinDef, TrackingDef};
 use crate::character::Skeleton;
 use crate::dynamics;
 use crate::field::{Composition, operator};
@@ -134,7 +134,7 @@ pub struct MuscleSettings {
     /// The room made for muscles in the skin's fields.
     pub thin: thin::Settings,
     /// How they are joined to those.
-    pub joining: Joining,
+    pub blend: MuscleBlend,
 }
 
 impl Default for MuscleSettings {
@@ -145,7 +145,7 @@ impl Default for MuscleSettings {
             substeps_per_second: 1200.0,
             pre_roll: 1.0,
             thin: thin::Settings::default(),
-            joining: Joining::default(),
+            blend: MuscleBlend::default(),
         }
     }
 }
@@ -222,8 +222,8 @@ impl Settings {
         settings.parts.resolution = skin.grid;
         settings.parts.swing = skin.closure;
         settings.robust.gap = skin.gap;
-        settings.robust.leash = skin.leash;
-        settings.muscles.joining = skin.joining;
+        settings.robust.leash = skin.max_offset;
+        settings.muscles.blend = skin.blend;
         // The papers' schemes have operators of their own unless the file names another than the default.
         let named = |operator: &str| operator != SkinDef::default().operator;
         if named(&skin.operator) || skin.controller.is_some() {

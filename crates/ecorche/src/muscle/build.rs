@@ -333,7 +333,7 @@ impl FibreData {
 /// The section's long direction at bind, in the world.
 fn broad_direction(definition: &MuscleDef, fibre: &Fibre, bind: &[Rigid], bones: &[Obstacle]) -> DVec3 {
     let origin = &bind[fibre.controls[0].frame];
-    if let Some(given) = definition.broad {
+    if let Some(given) = definition.wide_axis {
         return origin.vector(given.as_dvec3());
     }
     let [first, .., last] = &definition.origin.0[..] else {

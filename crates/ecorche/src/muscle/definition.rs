@@ -259,7 +259,7 @@ pub struct MuscleDef {
     /// of a group's origin; else across the line from the nearest bone to the axis, so that the muscle lies
     /// flat on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub broad: Option<Vec3>,
+    pub wide_axis: Option<Vec3>,
     /// Shapes when slack and when tense.
     #[serde(default)]
     pub profile: ProfilesDef,
@@ -309,7 +309,7 @@ impl MuscleDef {
             particles: sixteen(),
             width,
             eccentricity: 0.0,
-            broad: None,
+            wide_axis: None,
             profile: ProfilesDef::default(),
             activation: ActivationDef::default(),
             gain: unit(),

@@ -297,7 +297,7 @@ impl Room<'_> {
             via: draft.via.iter().map(|&spot| self.attachment(spot)).collect(),
             fibres: draft.fibres,
             eccentricity: draft.eccentricity,
-            broad: Some(rounded(origin_bone.transform_vector3(broad), 1e-4)),
+            wide_axis: Some(rounded(origin_bone.transform_vector3(broad), 1e-4)),
             profile: ProfilesDef { rest, active },
             tendon: draft.tendon,
             ..MuscleDef::new(
