@@ -144,34 +144,31 @@ impl Flesh {
         posed_from_bind.iter().zip(&self.bind_from_bone).map(|(&posed, &bone)| posed * bone).collect()
     }
 
-    /// Muscles and fat in a pose, whatever was before.
-    pub fn pose(&self, posed_from_bind: &[Affine3A], w: &mut Workspace) {
+    /// Muscles and fat in a pose, independent of earlier frames. At bind if a joint has no finite matrix.
+    pub fn pose(&self, posed_from_bind: &[Affine3A]) -> Moment {
         let frames = self.frames(posed_from_bind);
-        if !frames.iter().all(Affine3A::is_finite) {
-            w.flesh = self.musculature.at_bind();
-            return;
-        }
-        let state = self.musculature.at_rest(&frames);
-        w.flesh = self.musculature.pose(&state);
-        w.report = Report::default();
+        let flesh = if frames.iter().all(Affine3A::is_finite) {
+            self.musculature.pose(&self.musculature.at_rest(&frames))
+        } else {
+            self.musculature.at_bind()
+        };
+        Moment { flesh, report: Report::default() }
     }
 
-    /// Moves muscles and fat on to the pose of `time`.
+    /// Moves muscles and fat on to the pose at `time`, seconds. If a joint has no finite matrix they stay where they are.
     pub fn step(
         &self,
         posed_from_bind: &[Affine3A],
         time: f32,
         settings: &MuscleSettings,
         state: &mut State,
-        w: &mut Workspace,
-    ) {
+        workspace: &mut muscle::Workspace,
+    ) -> Moment {
         let frames = self.frames(posed_from_bind);
         if !frames.iter().all(Affine3A::is_finite) {
-            // Nothing is known of this moment; the next goes on from the last that was.
-            if w.flesh.muscles.len() + w.flesh.fat.len() == 0 {
-                w.flesh = self.musculature.at_bind();
-            }
-            return;
+            let last = state.flesh.as_ref();
+            let flesh = last.map_or_else(|| self.musculature.at_bind(), |(_, s)| self.musculature.pose(s));
+            return Moment { flesh, report: Report::default() };
         }
         let controls = state.clip.as_ref().map_or(Vec::new(), |clip| self.musculature.controls(clip, time));
         let running = state.flesh.take().filter(|(last, before)| {
@@ -180,6 +177,11 @@ impl Flesh {
                 && before.particles().frames.iter().zip(&frames).all(|(a, &b)| *a == Rigid::from_affine(b));
             held || (dt > 0.0 && dt <= LONGEST_STEP)
         });
+        let mut report = Report::default();
+        let mut advance = |state: &mut muscle::State, dt: f32, settings: &MuscleSettings| {
+            let settings = settings.of_step(dt);
+            report = self.musculature.step(state, &frames, &controls, dt, &settings, workspace);
+        };
         let (mut moving, dt) = match running {
             Some((last, state)) => (state, time - last),
             None => {
@@ -189,7 +191,7 @@ impl Flesh {
                 calming.dynamics.sleeps = false;
                 for _ in 0..steps {
                     let before = state.clone();
-                    self.advance(&mut state, &frames, &controls, PRE_ROLL_STEP, &calming, w);
+                    advance(&mut state, PRE_ROLL_STEP, &calming);
                     state.calm();
                     if state.is_within(&before, SETTLED * self.musculature.scale()) {
                         break;
@@ -199,31 +201,20 @@ impl Flesh {
             }
         };
         if dt > 0.0 {
-            self.advance(&mut moving, &frames, &controls, dt, settings, w);
+            advance(&mut moving, dt, settings);
         }
-        w.flesh = self.musculature.pose(&moving);
+        let flesh = self.musculature.pose(&moving);
         state.flesh = Some((time, moving));
-    }
-
-    fn advance(
-        &self,
-        state: &mut muscle::State,
-        frames: &[Affine3A],
-        controls: &[muscle::Controls],
-        dt: f32,
-        settings: &MuscleSettings,
-        w: &mut Workspace,
-    ) {
-        w.report = self.musculature.step(state, frames, controls, dt, &settings.of_step(dt), &mut w.muscle);
+        Moment { flesh, report }
     }
 }
 
-/// Scratch and results of a frame.
+/// Muscles and fat in one frame.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Workspace {
+pub(super) struct Moment {
     pub flesh: muscle::Flesh,
+    /// Of the step that led here; empty for a pose that needed none.
     pub report: Report,
-    muscle: muscle::Workspace,
 }
 
 impl MuscleSettings {

@@ -10,7 +10,7 @@ use crate::field::SurfaceSample;
 use crate::field::tree::Tree;
 use crate::frame::{MuscleReport, TrackingReport};
 use crate::muscle::definition::BodyDef;
-use crate::muscle::{BuildError, Motion, Musculature};
+use crate::muscle::{self, BuildError, Motion, Musculature};
 use crate::parts::{FOLLOWS, Parts, Retouch};
 use crate::skinning::Surface;
 use crate::tracking::{Layers, VertexReport, robust};
@@ -72,7 +72,8 @@ impl Quantities {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Workspace {
     pub quantities: Quantities,
-    pub flesh: flesh::Workspace,
+    pub flesh: flesh::Moment,
+    muscle: muscle::Workspace,
     rest: Vec<Vec3>,
     posed_from_bind: Vec<Affine3A>,
     robust: robust::Workspace,
@@ -167,10 +168,10 @@ impl Implicit {
     ) {
         let Some(flesh) = &self.flesh else { return };
         let started = std::time::Instant::now();
-        match state.filter(|_| settings.motion == Motion::Dynamic) {
-            Some(state) => flesh.step(&w.posed_from_bind, time, settings, state, &mut w.flesh),
-            None => flesh.pose(&w.posed_from_bind, &mut w.flesh),
-        }
+        w.flesh = match state.filter(|_| settings.motion == Motion::Dynamic) {
+            Some(state) => flesh.step(&w.posed_from_bind, time, settings, state, &mut w.muscle),
+            None => flesh.pose(&w.posed_from_bind),
+        };
         w.before_tracking.push(("muscles", started.elapsed().as_secs_f64() * 1e3));
     }
 
