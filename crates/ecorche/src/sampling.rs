@@ -53,7 +53,7 @@ pub enum PlanError {
     },
     /// An absurd number of frames.
     #[error(
-        "clip \"{clip}\" would give {frames} frames at {fps} fps; choose a lower --fps or a range of --frames"
+        "clip \"{clip}\" would give {frames} frames at {fps} fps; choose a lower rate or a range of frames"
     )]
     TooMany {
         /// The clip.

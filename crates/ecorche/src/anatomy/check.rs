@@ -109,6 +109,17 @@ struct Check<'a> {
     problems: Vec<Problem>,
 }
 
+/// The first few of a list of names, in quotes, and how many more there are.
+fn some_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 8;
+    let names: Vec<&str> = names.collect();
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("\"{name}\"")).collect();
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
 impl Check<'_> {
     fn add(&mut self, path: &Path, message: String) {
         self.problems.push(Problem { path: path.clone(), message });
@@ -117,9 +128,9 @@ impl Check<'_> {
     fn joint(&mut self, path: &Path, name: &str) -> Option<usize> {
         let found = self.skeleton.find(name);
         if found.is_none() {
-            let near = suggestion(name, self.skeleton.joints.iter().map(|j| j.name.as_str()));
-            let remedy =
-                if near.is_empty() { "; `ecorche info FILE --joints` lists them".to_owned() } else { near };
+            let names = || self.skeleton.joints.iter().map(|j| j.name.as_str());
+            let near = suggestion(name, names());
+            let remedy = if near.is_empty() { format!("; it has {}", some_of(names())) } else { near };
             self.add(path, format!("the character has no joint \"{name}\"{remedy}"));
         }
         found

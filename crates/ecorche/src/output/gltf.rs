@@ -72,7 +72,7 @@ impl<'a> GltfWriter<'a> {
                     "{} frames take {bytes} bytes, more than a GLB file can hold",
                     shot.frame_count
                 ),
-                remedy: "bake fewer frames with --frames, or bake to .pc2 or .usda".into(),
+                remedy: "bake fewer frames at a time, or bake to .pc2 or .usda".into(),
             });
         }
         Ok(Self {
@@ -245,7 +245,7 @@ impl CacheWriter for GltfWriter<'_> {
             return Err(WriteError::DoesNotFit {
                 path: self.path.clone(),
                 problem: "the animation takes more than the 4 GB a GLB file can hold".into(),
-                remedy: "bake fewer frames with --frames, or bake to .pc2 or .usda".into(),
+                remedy: "bake fewer frames at a time, or bake to .pc2 or .usda".into(),
             });
         };
         file.put(b"glTF")?;

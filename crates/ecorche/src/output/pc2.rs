@@ -89,7 +89,7 @@ impl Pc2 {
             let does_not_fit = |problem: String| WriteError::DoesNotFit {
                 path: path.clone(),
                 problem,
-                remedy: "join pieces of one character and clip whose --frames meet".into(),
+                remedy: "join pieces of one character and clip whose ranges of frames meet".into(),
             };
             if i == 0 {
                 joined = piece;
