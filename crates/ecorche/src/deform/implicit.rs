@@ -77,6 +77,9 @@ pub(super) struct Workspace {
     rest: Vec<Vec3>,
     posed_from_bind: Vec<Affine3A>,
     robust: robust::Workspace,
+    tracked: robust::Tracked,
+    /// The vertex whose path is recorded, if any.
+    traced: Option<u32>,
     /// Milliseconds of what comes before tracking, and of everything.
     before_tracking: Vec<(&'static str, f64)>,
     stages: Vec<(&'static str, f64)>,
@@ -88,19 +91,19 @@ impl Workspace {
     pub fn begin(&mut self, implicit: Option<&Implicit>) {
         self.quantities.reports.clear();
         self.quantities.cosines.clear();
-        self.robust.stages.clear();
-        self.robust.pairs = [0; 2];
-        self.robust.path.clear();
+        self.tracked.stages.clear();
+        self.tracked.pairs = [0; 2];
+        self.tracked.path.clear();
         self.before_tracking.clear();
         self.stages.clear();
         if implicit.is_none() {
-            self.robust.positions.clear();
+            self.tracked.positions.clear();
         }
     }
 
     /// Of the surface's vertices, world.
     pub fn positions(&self) -> &[Vec3A] {
-        &self.robust.positions
+        &self.tracked.positions
     }
 
     pub fn stages(&self) -> &[(&'static str, f64)] {
@@ -108,11 +111,11 @@ impl Workspace {
     }
 
     pub fn trace(&mut self, vertex: Option<u32>) {
-        self.robust.traced = vertex;
+        self.traced = vertex;
     }
 
     pub fn path(&self) -> &[(&'static str, Vec3A)] {
-        &self.robust.path
+        &self.tracked.path
     }
 }
 
@@ -209,9 +212,10 @@ impl Implicit {
             Scheme::Robust(tracker) => {
                 let layers = self.flesh.as_ref().map(|f| f.layers(&w.flesh.flesh));
                 let layers = layers.as_ref().map(|l| l as &dyn Layers);
-                tracker.track(&w.posed_from_bind, &w.rest, layers, state, &mut w.robust);
-                w.quantities.reports.extend_from_slice(&w.robust.reports);
-                w.quantities.cosines.extend_from_slice(&w.robust.cosines);
+                let (trace, scratch) = (w.traced, &mut w.robust);
+                tracker.track(&w.posed_from_bind, &w.rest, layers, state, trace, scratch, &mut w.tracked);
+                w.quantities.reports.extend_from_slice(&w.tracked.reports);
+                w.quantities.cosines.extend_from_slice(&w.tracked.cosines);
             }
             Scheme::Papers(papers) => {
                 let started = std::time::Instant::now();
@@ -225,13 +229,13 @@ impl Implicit {
                     rest: &w.rest,
                 };
                 papers.track(&scene, &mut w.papers, &mut w.quantities);
-                w.robust.positions.clear();
-                w.robust.positions.extend(w.papers.positions.iter().map(|&p| Vec3A::from(p)));
-                w.robust.stages.push(("track", started.elapsed().as_secs_f64() * 1e3));
+                w.tracked.positions.clear();
+                w.tracked.positions.extend(w.papers.positions.iter().map(|&p| Vec3A::from(p)));
+                w.tracked.stages.push(("track", started.elapsed().as_secs_f64() * 1e3));
             }
         }
         w.stages.append(&mut w.before_tracking);
-        w.stages.extend_from_slice(&w.robust.stages);
+        w.stages.extend_from_slice(&w.tracked.stages);
         self.mark_bad_joints(w);
     }
 
@@ -255,7 +259,7 @@ impl Implicit {
             tracked: count(&|r| r.iterations > 0),
             contacts: count(&|r| r.contact > 0.0),
             evaluations: reports.iter().map(|r| r.evaluations as usize).sum(),
-            pairs: w.robust.pairs,
+            pairs: w.tracked.pairs,
         });
         count(&|r| r.fell_back)
     }

@@ -34,10 +34,12 @@ mod relax;
 mod sidestep;
 mod start;
 mod tangles;
+#[cfg(test)]
+mod tests;
 mod tracker;
 mod untangle;
 
-pub use tracker::{State, Tracker, Workspace};
+pub use tracker::{State, Tracked, Tracker, Workspace};
 
 use super::Layers;
 use crate::field::{Composition, Grid};

@@ -13,6 +13,7 @@ use crate::skinning::Surface;
 use crate::tracking::{Layers, VertexReport};
 use glam::{Affine3A, Mat3A, Vec3, Vec3A};
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Vertices handled by a thread at a time.
 pub(super) const TASK: usize = 256;
@@ -36,6 +37,8 @@ const LOST: f32 = 0.25;
 
 /// A character made ready to be tracked. Immutable; may be shared between threads.
 pub struct Tracker {
+    /// Tells it from every other tracker of the process; never 0.
+    id: u64,
     pub(super) model: Model,
     followers: Followers,
     pub(super) untangler: Untangler,
@@ -95,10 +98,10 @@ struct Searched {
     level: Level,
 }
 
-/// Scratch of [`Tracker::track`], and its results.
+/// What [`Tracker::track`] found in one pose. Keeps its memory from frame to frame.
 #[derive(Clone, Debug, Default)]
-pub struct Workspace {
-    /// One per vertex of the surface, world.
+pub struct Tracked {
+    /// One per vertex of the surface, world, metres. Finite.
     pub positions: Vec<Vec3A>,
     /// One per vertex of the surface.
     pub reports: Vec<VertexReport>,
@@ -106,16 +109,45 @@ pub struct Workspace {
     pub cosines: Vec<f32>,
     /// Per vertex: the part it is in contact with, or `u32::MAX`.
     pub partners: Vec<u32>,
-    /// New pairs of triangles that crossed before the last stage, and after it.
+    /// Pairs of triangles that cross and do not at rest: before untangling, and after it.
     pub pairs: [usize; 2],
-    /// Rounds of the last stage.
-    pub untangling: u32,
-    /// Milliseconds of each stage, in order.
+    /// Rounds of untangling.
+    pub rounds: u32,
+    /// Name and milliseconds of each stage, in order.
     pub stages: Vec<(&'static str, f64)>,
-    /// The vertex whose way is written down, if any.
-    pub traced: Option<u32>,
-    /// Its way through the last frame: what moved it, and where to.
+    /// Positions of the traced vertex, each with the stage that moved it there; empty if none is traced.
     pub path: Vec<(&'static str, Vec3A)>,
+    traced: Option<u32>,
+}
+
+impl Tracked {
+    fn begin(&mut self, traced: Option<u32>) {
+        self.stages.clear();
+        self.path.clear();
+        self.traced = traced;
+    }
+
+    fn lap(&mut self, stage: &'static str, clock: &mut std::time::Instant) {
+        let now = std::time::Instant::now();
+        self.stages.push((stage, (now - *clock).as_secs_f64() * 1e3));
+        *clock = now;
+        self.note(stage);
+    }
+
+    /// Adds the position of the traced vertex to its path if it has moved.
+    fn note(&mut self, stage: &'static str) {
+        let Some(&x) = self.traced.and_then(|v| self.positions.get(v as usize)) else { return };
+        if self.path.last().is_none_or(|last| last.1 != x) {
+            self.path.push((stage, x));
+        }
+    }
+}
+
+/// Scratch of [`Tracker::track`]. Holds nothing to read. One that another tracker has used is emptied first.
+#[derive(Clone, Debug, Default)]
+pub struct Workspace {
+    /// The tracker that used it last, or 0.
+    tracker: u64,
     skinned: Vec<(Vec3A, Mat3A)>,
     rest: Vec<Vec3A>,
     iso: Vec<f32>,
@@ -147,18 +179,10 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    fn lap(&mut self, stage: &'static str, clock: &mut std::time::Instant) {
-        let now = std::time::Instant::now();
-        self.stages.push((stage, (now - *clock).as_secs_f64() * 1e3));
-        *clock = now;
-        self.note(stage);
-    }
-
-    /// Writes down where the traced vertex is, if it has moved.
-    fn note(&mut self, what: &'static str) {
-        let Some(&x) = self.traced.and_then(|v| self.positions.get(v as usize)) else { return };
-        if self.path.last().is_none_or(|last| last.1 != x) {
-            self.path.push((what, x));
+    /// Empties scratch that another tracker has used: its buffers have that tracker's sizes.
+    fn belong_to(&mut self, tracker: u64) {
+        if self.tracker != tracker {
+            *self = Self { tracker, ..Self::default() };
         }
     }
 }
@@ -177,7 +201,7 @@ impl Tracker {
         let mut contact = SelfContact::new(&surface.mesh.positions, &surface.mesh.triangles);
         let model = Model::new(character, surface, parts, contact.bvh(), settings, joins, under);
         let untangler = Untangler::new(&surface.mesh, &parts.part_of_vertex, &mut contact);
-        Self { followers: Followers::new(&model), untangler, contact, model }
+        Self { id: next_id(), followers: Followers::new(&model), untangler, contact, model }
     }
 
     /// Number of vertices of the surface.
@@ -195,55 +219,61 @@ impl Tracker {
         self.model.outside
     }
 
-    /// Tracks the surface in one pose. `posed_from_bind` has one entry per skeleton joint, `rest` one position per vertex
-    /// of the surface in bind space (its own, or morphed), `layers` what lies under the parts in this pose. With a `state` the search starts from the frame before and
-    /// is shorter; the result then depends on that frame.
+    /// Tracks the surface in one pose; the results are the same bits for any number of threads.
     ///
-    /// Results are in the workspace. They are finite, and the same bits for any number of threads.
+    /// - `posed_from_bind`: one transform per skeleton joint.
+    /// - `rest`: one position per vertex of the surface in bind space, its own or morphed.
+    /// - `layers`: what lies under the parts in this pose.
+    /// - `state`: with one, the search starts from the frame before and is shorter; the result then depends on that
+    ///   frame.
+    /// - `trace`: a vertex of the surface whose path through the stages is recorded.
+    #[expect(clippy::too_many_arguments, reason = "inputs, state, scratch and results are different things")]
     pub fn track(
         &self,
         posed_from_bind: &[Affine3A],
         rest: &[Vec3],
         layers: Option<&dyn Layers>,
         state: Option<&mut State>,
+        trace: Option<u32>,
         workspace: &mut Workspace,
+        tracked: &mut Tracked,
     ) {
         let w = workspace;
         let mut clock = std::time::Instant::now();
-        w.stages.clear();
-        w.path.clear();
+        w.belong_to(self.id);
+        tracked.begin(trace);
         let mut pose = std::mem::take(&mut w.pose);
         let posed = Posed::new(&self.model, posed_from_bind, layers, &mut pose);
         let coherent = state.as_ref().is_some_and(|s| s.offsets.len() == self.len());
-        self.start(&posed, rest, state.as_deref().filter(|_| coherent), w);
-        w.lap("start", &mut clock);
+        self.start(&posed, rest, state.as_deref().filter(|_| coherent), w, tracked);
+        tracked.lap("start", &mut clock);
         self.find_pressed(w);
-        w.lap("cross", &mut clock);
-        self.lead_aside(coherent, w);
-        w.lap("aside", &mut clock);
-        self.take_out(&posed, coherent, w);
-        w.lap("ray", &mut clock);
-        self.wake(&posed, w);
-        w.lap("wake", &mut clock);
-        self.relax_and_project(&posed, coherent, w);
+        tracked.lap("cross", &mut clock);
+        self.lead_aside(coherent, w, tracked);
+        tracked.lap("aside", &mut clock);
+        self.take_out(&posed, coherent, w, tracked);
+        tracked.lap("ray", &mut clock);
+        self.wake(&posed, w, tracked);
+        tracked.lap("wake", &mut clock);
+        self.relax_and_project(&posed, coherent, w, tracked);
         w.pose = pose;
-        w.lap("track", &mut clock);
+        tracked.lap("track", &mut clock);
         let contact = w.contact.get_or_insert_with(|| self.contact.clone());
         let start = Start { skinned: &w.skinned, pressed: &w.pressed };
         let untangled =
-            self.untangler.untangle(&self.model, contact, &start, &mut w.positions, &mut w.untangle);
-        w.pairs = [untangled.pairs_before, untangled.pairs_after];
-        w.untangling = untangled.rounds;
-        w.lap("untangle", &mut clock);
-        let (skinned, positions) = (&w.skinned, &mut w.positions);
+            self.untangler.untangle(&self.model, contact, &start, &mut tracked.positions, &mut w.untangle);
+        tracked.pairs = [untangled.pairs_before, untangled.pairs_after];
+        tracked.rounds = untangled.rounds;
+        tracked.lap("untangle", &mut clock);
+        let (skinned, positions) = (&w.skinned, &mut tracked.positions);
         self.followers.carry(positions, |v| skinned[v].0);
-        self.finish(w);
+        self.finish(w, tracked);
         if let Some(state) = state {
             let offset = |(x, s): (&Vec3A, &(Vec3A, Mat3A))| s.1.inverse() * (*x - s.0);
-            let offsets = w.positions.par_iter().zip(&w.skinned).with_min_len(4 * TASK).map(offset);
+            let offsets = tracked.positions.par_iter().zip(&w.skinned).with_min_len(4 * TASK).map(offset);
             offsets.collect_into_vec(&mut state.offsets);
         }
-        w.lap("follow", &mut clock);
+        tracked.lap("follow", &mut clock);
     }
 
     fn find_pressed(&self, w: &mut Workspace) {
@@ -254,21 +284,28 @@ impl Tracker {
     }
 
     /// Limbs that are swallowed step aside.
-    fn lead_aside(&self, coherent: bool, w: &mut Workspace) {
+    fn lead_aside(&self, coherent: bool, w: &mut Workspace, tracked: &mut Tracked) {
         w.aside.clear();
         w.aside.resize(self.len(), 0.0);
         let Some(contact) = &w.contact else { return };
         let (skinned, aside) = (&mut w.skinned, &mut w.aside);
         if self.untangler.sidestep(&self.model, contact.bvh(), skinned, aside, &mut w.untangle) {
             if !coherent {
-                w.positions.iter_mut().zip(&w.skinned).for_each(|(x, skinned)| *x = skinned.0);
+                tracked.positions.iter_mut().zip(&w.skinned).for_each(|(x, skinned)| *x = skinned.0);
             }
             self.find_pressed(w);
         }
     }
 
     /// Skinned positions and motions, the values at rest, and the positions to start from.
-    fn start(&self, posed: &Posed, rest: &[Vec3], state: Option<&State>, w: &mut Workspace) {
+    fn start(
+        &self,
+        posed: &Posed,
+        rest: &[Vec3],
+        state: Option<&State>,
+        w: &mut Workspace,
+        tracked: &mut Tracked,
+    ) {
         let model = &self.model;
         w.rest.clear();
         if rest.len() == self.len() {
@@ -291,20 +328,20 @@ impl Tracker {
         match state {
             Some(state) => {
                 let from = |(s, &offset): (&(Vec3A, Mat3A), &Vec3A)| s.0 + s.1 * offset;
-                skinned.zip(&state.offsets).map(from).collect_into_vec(&mut w.positions);
+                skinned.zip(&state.offsets).map(from).collect_into_vec(&mut tracked.positions);
             }
-            None => skinned.map(|s| s.0).collect_into_vec(&mut w.positions),
+            None => skinned.map(|s| s.0).collect_into_vec(&mut tracked.positions),
         }
     }
 
     /// Rays: skin inside other limbs goes back to its own side. Also finds the parts that reach each vertex and how
     /// far it is off its level.
-    fn take_out(&self, posed: &Posed, coherent: bool, w: &mut Workspace) {
+    fn take_out(&self, posed: &Posed, coherent: bool, w: &mut Workspace, tracked: &mut Tracked) {
         let model = &self.model;
         let words = model.bones.len().div_ceil(64).max(1);
         w.near.resize(words * model.tracked.len(), 0);
         w.searched.resize(model.tracked.len(), Searched::default());
-        let (positions, skinned, iso, pressed) = (&w.positions, &w.skinned, &w.iso, &w.pressed);
+        let (positions, skinned, iso, pressed) = (&tracked.positions, &w.skinned, &w.iso, &w.pressed);
         let room = &w.room;
         // The parts in reach; none if nothing moves against the vertex.
         let look_around = |i: usize, near: &mut [u64]| {
@@ -391,13 +428,13 @@ impl Tracker {
     }
 
     /// Lists the vertices that take part: those off their level, and the skin around them less and less.
-    fn wake(&self, posed: &Posed, w: &mut Workspace) {
+    fn wake(&self, posed: &Posed, w: &mut Workspace, tracked: &mut Tracked) {
         let model = &self.model;
         w.activity.clear();
         w.activity.resize(self.len(), 0.0);
         for (&v, found) in model.tracked.iter().zip(&w.searched) {
             w.activity[v as usize] = found.activity * (1.0 - w.aside[v as usize]);
-            w.positions[v as usize] = found.from;
+            tracked.positions[v as usize] = found.from;
         }
         for _ in 0..WAKING_RINGS {
             let before = &w.activity;
@@ -459,7 +496,7 @@ impl Tracker {
             });
     }
 
-    fn relax_and_project(&self, posed: &Posed, coherent: bool, w: &mut Workspace) {
+    fn relax_and_project(&self, posed: &Posed, coherent: bool, w: &mut Workspace, tracked: &mut Tracked) {
         let model = &self.model;
         let settings = &model.settings;
         w.moved.resize(w.awake.len(), Vec3A::ZERO);
@@ -472,24 +509,24 @@ impl Tracker {
         for round in 0..rounds {
             let some = if round == 0 { all } else { busy };
             let times = if round == 0 && !coherent { FIRST_PROJECTIONS } else { 1 };
-            self.project(posed, some, times, round == 0, w);
+            self.project(posed, some, times, round == 0, w, tracked);
             for number in 0..most {
-                self.relax(number, if number < FREE_RELAXATIONS { some } else { busy }, w);
+                self.relax(number, if number < FREE_RELAXATIONS { some } else { busy }, w, tracked);
             }
         }
         for _ in 0..LAST_ROUNDS {
-            self.project(posed, busy, 1, false, w);
-            (0..LAST_RELAXATIONS).for_each(|number| self.relax(number, busy, w));
+            self.project(posed, busy, 1, false, w, tracked);
+            (0..LAST_RELAXATIONS).for_each(|number| self.relax(number, busy, w, tracked));
         }
-        self.project(posed, busy, LAST_PROJECTIONS, false, w);
-        self.keep_lengths(w);
-        w.reports.clear();
-        w.reports.resize(self.len(), VertexReport::default());
+        self.project(posed, busy, LAST_PROJECTIONS, false, w, tracked);
+        self.keep_lengths(w, tracked);
+        tracked.reports.clear();
+        tracked.reports.resize(self.len(), VertexReport::default());
         for (&v, found) in model.tracked.iter().zip(&w.searched) {
-            w.reports[v as usize].evaluations = found.evaluations;
+            tracked.reports[v as usize].evaluations = found.evaluations;
         }
         for (i, awake) in w.awake.iter().enumerate() {
-            let report = &mut w.reports[awake.vertex as usize];
+            let report = &mut tracked.reports[awake.vertex as usize];
             let later = if i < busy { rounds - 1 + LAST_ROUNDS + LAST_PROJECTIONS } else { 0 };
             report.iterations = later + if coherent { 1 } else { FIRST_PROJECTIONS };
             report.evaluations += w.evaluations[i];
@@ -497,7 +534,7 @@ impl Tracker {
     }
 
     /// Spreads the shortest edges and draws in the longest: first all that are so, then those that this has made so.
-    fn keep_lengths(&self, w: &mut Workspace) {
+    fn keep_lengths(&self, w: &mut Workspace, tracked: &mut Tracked) {
         let model = &self.model;
         w.place.clear();
         w.place.resize(self.len(), u32::MAX);
@@ -505,7 +542,7 @@ impl Tracker {
         w.short.clear();
         w.short.extend(w.awake.iter().map(|awake| awake.vertex));
         for _ in 0..SPREADS {
-            let (positions, rest, place) = (&w.positions, &w.rest, &w.place);
+            let (positions, rest, place) = (&tracked.positions, &w.rest, &w.place);
             let (awake, levels) = (&w.awake, &w.levels);
             let kept = |&v: &u32| {
                 let to = relax::keep_lengths(&model.mean, rest, v as usize, |k| positions[k]);
@@ -516,10 +553,10 @@ impl Tracker {
             let was = w.short.len();
             for i in 0..was {
                 let (v, to) = (w.short[i], w.moved[i]);
-                if w.positions[v as usize] == to {
+                if tracked.positions[v as usize] == to {
                     continue;
                 }
-                w.positions[v as usize] = to;
+                tracked.positions[v as usize] = to;
                 let around = model.mean.of(v as usize).map(|(k, _)| k);
                 w.short.extend(around.chain([v]).filter(|&k| w.place[k as usize] != u32::MAX));
             }
@@ -530,9 +567,17 @@ impl Tracker {
     }
 
     /// Projects the first `count` awake vertices so many times. `first`: nothing has moved since the search.
-    fn project(&self, posed: &Posed, count: usize, times: u32, first: bool, w: &mut Workspace) {
+    fn project(
+        &self,
+        posed: &Posed,
+        count: usize,
+        times: u32,
+        first: bool,
+        w: &mut Workspace,
+        tracked: &mut Tracked,
+    ) {
         let words = self.model.bones.len().div_ceil(64).max(1);
-        let (awake, near, positions) = (&w.awake, &w.awake_near, &w.positions);
+        let (awake, near, positions) = (&w.awake, &w.awake_near, &tracked.positions);
         let project = |i: usize, moved: &mut Vec3A, level: &mut Level, evaluations: &mut u32| {
             let vertex = &awake[i];
             let v = vertex.vertex as usize;
@@ -571,58 +616,58 @@ impl Tracker {
                 }
             });
         for (vertex, &moved) in w.awake.iter().zip(&w.moved[..count]) {
-            w.positions[vertex.vertex as usize] = moved;
+            tracked.positions[vertex.vertex as usize] = moved;
         }
-        w.note("project");
+        tracked.note("project");
     }
 
     /// Relaxation step `number` of the first `count` awake vertices.
-    fn relax(&self, number: u32, count: usize, w: &mut Workspace) {
+    fn relax(&self, number: u32, count: usize, w: &mut Workspace, tracked: &mut Tracked) {
         let omega = self.model.settings.relaxation;
         relax::step(
             &self.model.shape,
             &w.awake,
             &w.pulls,
             &w.levels,
-            &w.positions,
+            &tracked.positions,
             omega,
             number,
             &mut w.moved[..count],
         );
         for (vertex, &moved) in w.awake.iter().zip(&w.moved[..count]) {
-            w.positions[vertex.vertex as usize] = moved;
+            tracked.positions[vertex.vertex as usize] = moved;
         }
-        w.note("relax");
+        tracked.note("relax");
     }
 
     /// Puts what is not finite back to where skinning had it, and fills in the reports.
-    fn finish(&self, w: &mut Workspace) {
-        w.cosines.clear();
-        w.cosines.resize(self.len(), 1.0);
-        w.partners.clear();
-        w.partners.resize(self.len(), u32::MAX);
+    fn finish(&self, w: &mut Workspace, tracked: &mut Tracked) {
+        tracked.cosines.clear();
+        tracked.cosines.resize(self.len(), 1.0);
+        tracked.partners.clear();
+        tracked.partners.resize(self.len(), u32::MAX);
         for (vertex, level) in w.awake.iter().zip(&w.levels) {
             let v = vertex.vertex as usize;
             let taken = vertex.bearing.taken_from != u32::MAX;
-            w.reports[v].contact = if taken { 1.0 } else { level.held };
-            w.reports[v].iso_error = (level.value - vertex.bearing.iso).abs();
-            w.cosines[v] = if level.contact { level.cosine } else { 1.0 };
-            w.partners[v] = if taken { vertex.bearing.taken_from } else { level.partner };
+            tracked.reports[v].contact = if taken { 1.0 } else { level.held };
+            tracked.reports[v].iso_error = (level.value - vertex.bearing.iso).abs();
+            tracked.cosines[v] = if level.contact { level.cosine } else { 1.0 };
+            tracked.partners[v] = if taken { vertex.bearing.taken_from } else { level.partner };
         }
         for &(v, share) in w.untangle.parted() {
-            let contact = &mut w.reports[v as usize].contact;
+            let contact = &mut tracked.reports[v as usize].contact;
             *contact = contact.max(share);
         }
-        for (report, &aside) in w.reports.iter_mut().zip(&w.aside) {
+        for (report, &aside) in tracked.reports.iter_mut().zip(&w.aside) {
             report.contact = report.contact.max(aside);
         }
-        self.followers.take_contact(&mut w.reports);
-        for (v, x) in w.positions.iter_mut().enumerate() {
+        self.followers.take_contact(&mut tracked.reports);
+        for (v, x) in tracked.positions.iter_mut().enumerate() {
             let outside = self.model.part[v] != crate::parts::FOLLOWS && self.model.iso[v] <= 0.0;
             if !x.is_finite() {
                 *x = if w.skinned[v].0.is_finite() { w.skinned[v].0 } else { self.model.rest[v] };
             }
-            w.reports[v].fell_back = outside;
+            tracked.reports[v].fell_back = outside;
         }
     }
 }
@@ -641,6 +686,12 @@ const LAST_PROJECTIONS: u32 = 2;
 const FREE_RELAXATIONS: u32 = 2;
 /// Steps that spread the shortest edges and draw in the longest, after that.
 const SPREADS: u32 = 8;
+
+/// A number that no other tracker of this process has.
+fn next_id() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed) + 1
+}
 
 fn bearing(model: &Model, v: usize, motion: &Mat3A, iso: f32, pressed: f32) -> Bearing {
     Bearing { normal: (*motion * model.normals[v]).normalize_or_zero(), taken_from: u32::MAX, iso, pressed }
