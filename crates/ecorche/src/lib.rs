@@ -85,6 +85,7 @@ pub mod muscle;
 pub mod output;
 pub mod parts;
 pub mod portrait;
+pub mod recipe;
 pub mod samples;
 pub mod sampling;
 pub mod skinning;

@@ -26,6 +26,7 @@ const ORDER: &[&str] = &[
     "inspect",
     "portrait",
     "samples",
+    "recipe",
     "bake",
     "bench",
     "lib",

@@ -1,0 +1,407 @@
+//! From files and settings to a body that can be deformed, in one value that can be saved.
+//!
+//! A [`Recipe`] is plain data: which character, which motion, whose weights, which anatomy, how it is deformed. The
+//! command line, the studio and bakes in pieces only fill it in. [`Recipe::read`] reads and checks the
+//! [`Ingredients`]; [`Ingredients::bind`] makes a [`Body`] of them, as often as there are settings to compare.
+//! ```
+//! use ecorche::recipe::Recipe;
+//!
+//! let recipe: Recipe = serde_json::from_str(r#"{ "character": "sample:cylinder", "motion": "range" }"#)?;
+//! let built = recipe.build(None)?;
+//! assert_eq!(built.ingredients.character.clips[0].name, "range");
+//! assert!(built.ingredients.notes.is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod key;
+#[cfg(test)]
+mod tests;
+
+use crate::anatomy::{Anatomy, AnatomyFile, FileError, SkinDef};
+use crate::cache::Cache;
+use crate::character::motion::{self, JoinError, JoinReport};
+use crate::character::{self, Character, Clip, ReadError, Repair};
+use crate::deform::{Body, Method, Settings, Tracking};
+use crate::muscle::definition::BodyDef;
+use crate::muscle::{BuildError, Motion};
+use crate::samples::{self, SampleError};
+use crate::skinning::heat_weights::{self, HeatError, HeatSettings};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a sample's name starts with in place of a path.
+const SAMPLE: &str = "sample:";
+
+/// Everything that makes a [`Body`], as plain data. Only the character is needed; the rest has defaults.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// Path of a character file, or `sample:NAME` for a built-in one.
+    pub character: String,
+    /// Where the clips come from.
+    #[serde(default)]
+    pub motion: MotionSource,
+    /// Where the weights come from.
+    #[serde(default)]
+    pub weights: WeightSource,
+    /// What lies under the skin, and the settings of the skin.
+    #[serde(default)]
+    pub anatomy: AnatomySource,
+    /// How the character is deformed; `None`: muscles where the anatomy has any, else the implicit skin.
+    #[serde(default, with = "by_name")]
+    pub method: Option<Method>,
+    /// How the implicit skin places vertices; `None`: as the anatomy says.
+    #[serde(default, with = "by_name")]
+    pub tracking: Option<Tracking>,
+    /// Each frame starts from the one before: faster, and a frame then depends on those before it.
+    #[serde(default)]
+    pub coherent: bool,
+    /// What becomes of the anatomy's muscles and fat.
+    #[serde(default)]
+    pub muscles: MuscleUse,
+}
+
+/// Where clips come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MotionSource {
+    /// The character's own.
+    #[default]
+    Own,
+    /// Another file or `sample:NAME`, joined to the character by joint names. Its clips replace the character's.
+    File(String),
+    /// An exercise that moves every joint of the skeleton to both sides, see [`motion::range_of_motion`].
+    Range,
+}
+
+/// Where weights come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WeightSource {
+    /// The file's; heat diffusion for a character whose meshes have none.
+    #[default]
+    Auto,
+    /// The file's, even if it has none.
+    File,
+    /// Heat diffusion for every mesh.
+    Heat,
+}
+
+/// Where the anatomy comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnatomySource {
+    /// A sample's own; default settings and no muscles for a file.
+    #[default]
+    Own,
+    /// An anatomy file.
+    File(PathBuf),
+    /// The text of an anatomy file that is not saved yet.
+    Text {
+        /// The text.
+        text: String,
+        /// The folder that files named in the text are relative to.
+        folder: PathBuf,
+    },
+}
+
+/// What becomes of the anatomy's muscles and fat.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MuscleUse {
+    /// They move with inertia: frames depend on those before.
+    #[default]
+    Dynamic,
+    /// They follow the pose at once.
+    Still,
+    /// They are left out.
+    Off,
+}
+
+/// Why a recipe made no body.
+#[derive(Debug, thiserror::Error)]
+pub enum RecipeError {
+    /// The character or the motion could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// There is no such sample.
+    #[error(transparent)]
+    Sample(#[from] SampleError),
+    /// The motion does not fit the character.
+    #[error(transparent)]
+    Join(#[from] JoinError),
+    /// No weights could be made.
+    #[error(transparent)]
+    Heat(#[from] HeatError),
+    /// The anatomy is wrong, or does not fit the character.
+    #[error(transparent)]
+    Anatomy(#[from] FileError),
+    /// Muscles or fat cannot be built in this character.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// A range of motion needs two joints.
+    #[error("{character}: has no joint below another that a skin uses: there is nothing to move")]
+    NothingToMove {
+        /// Path or sample.
+        character: String,
+    },
+    /// There is nothing to deform.
+    #[error(
+        "{character}: holds no mesh, only joints and clips; use it as the motion of a character that has one"
+    )]
+    NoMesh {
+        /// Path or sample.
+        character: String,
+    },
+    /// The character has no such clip.
+    #[error("{character}: no clip called \"{name}\"; {known}")]
+    NoClip {
+        /// Path or sample.
+        character: String,
+        /// The name asked for.
+        name: String,
+        /// The clips there are, in words.
+        known: String,
+    },
+}
+
+/// Something the user should know about what was read.
+#[derive(Clone, Debug)]
+pub enum Note {
+    /// Odd things in a file, and what was done about them.
+    Repaired {
+        /// Path or sample.
+        file: String,
+        /// Never empty.
+        repairs: Vec<Repair>,
+    },
+    /// A motion was joined to the character.
+    Joined {
+        /// Path or sample of the motion.
+        file: String,
+        /// How, and what did not match.
+        report: JoinReport,
+    },
+    /// Weights were made by heat diffusion.
+    Weighted {
+        /// Path or sample.
+        file: String,
+        /// For how many meshes.
+        meshes: usize,
+    },
+}
+
+/// What a recipe names, read and checked: everything but the body.
+#[derive(Clone, Debug)]
+pub struct Ingredients {
+    /// The character, its motion joined, its weights made.
+    pub character: Arc<Character>,
+    /// The anatomy as a text, where the recipe names one.
+    pub anatomy_file: Option<AnatomyFile>,
+    /// Settings of the skin.
+    pub skin: SkinDef,
+    /// Muscles and fat, mirror images written out; empty if the recipe leaves them out.
+    pub body: BodyDef,
+    /// The folder that files named in the anatomy are relative to.
+    pub folder: PathBuf,
+    /// What the user should know, in the order in which it happened.
+    pub notes: Vec<Note>,
+    recipe: Recipe,
+}
+
+/// A body and what it was made from.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// What was read.
+    pub ingredients: Ingredients,
+    /// Ready to be deformed.
+    pub body: Body,
+}
+
+/// Reads a character from a path or builds `sample:NAME`, as it is: no motion joined, no weights made.
+pub fn read_character(source: &str) -> Result<Character, RecipeError> {
+    match source.strip_prefix(SAMPLE) {
+        Some(spec) => Ok(samples::build(spec)?),
+        None => Ok(character::read(Path::new(source))?),
+    }
+}
+
+impl Recipe {
+    /// The recipe of a path or `sample:NAME` with defaults for all else.
+    pub fn of(character: impl Into<String>) -> Self {
+        Self { character: character.into(), ..Self::default() }
+    }
+
+    /// The path of the character; `None` for a sample.
+    pub fn file(&self) -> Option<&Path> {
+        (!self.character.starts_with(SAMPLE)).then(|| Path::new(&self.character))
+    }
+
+    /// Reads and checks everything the recipe names.
+    pub fn read(&self) -> Result<Ingredients, RecipeError> {
+        let mut notes = Vec::new();
+        let mut character = read_character(&self.character)?;
+        note_repairs(&mut notes, &self.character, &character.repairs);
+        self.move_character(&mut character, &mut notes)?;
+        self.weigh(&mut character, &mut notes)?;
+        if character.meshes.iter().all(|m| m.positions.is_empty()) {
+            return Err(RecipeError::NoMesh { character: self.character.clone() });
+        }
+        let anatomy_file = self.anatomy_file(&character)?;
+        let (anatomy, folder) = match (&self.anatomy, &anatomy_file) {
+            (AnatomySource::File(path), Some(file)) => (file.anatomy().clone(), folder_of(path)),
+            (AnatomySource::Text { folder, .. }, Some(file)) => (file.anatomy().clone(), folder.clone()),
+            _ => {
+                let spec = self.character.strip_prefix(SAMPLE);
+                let own = spec.and_then(|spec| samples::anatomy(spec, &character));
+                (own.unwrap_or_default(), PathBuf::from("."))
+            }
+        };
+        let ingredients = Ingredients {
+            character: Arc::new(character),
+            anatomy_file,
+            skin: SkinDef::default(),
+            body: BodyDef::default(),
+            folder: PathBuf::new(),
+            notes,
+            recipe: self.clone(),
+        };
+        Ok(ingredients.with_anatomy(&anatomy, &folder))
+    }
+
+    /// Reads the ingredients and binds them as the recipe says. What takes long is looked up in `cache` first, if
+    /// given, and kept there.
+    pub fn build(&self, cache: Option<&Cache>) -> Result<Built, RecipeError> {
+        let ingredients = self.read()?;
+        let body = ingredients.bind(ingredients.settings(self.method), cache)?;
+        Ok(Built { ingredients, body })
+    }
+
+    /// The anatomy the recipe names, checked against the character; `None` for [`AnatomySource::Own`].
+    pub fn anatomy_file(&self, character: &Character) -> Result<Option<AnatomyFile>, RecipeError> {
+        let file = match &self.anatomy {
+            AnatomySource::Own => return Ok(None),
+            AnatomySource::File(path) => AnatomyFile::read(path)?,
+            AnatomySource::Text { text, .. } => {
+                AnatomyFile::parse("the unsaved anatomy", text.clone()).map_err(FileError::from)?
+            }
+        };
+        file.check(&character.skeleton).map_err(FileError::from)?;
+        Ok(Some(file))
+    }
+
+    fn move_character(&self, character: &mut Character, notes: &mut Vec<Note>) -> Result<(), RecipeError> {
+        match &self.motion {
+            MotionSource::Own => {}
+            MotionSource::Range => {
+                let clip = motion::range_of_motion(character)
+                    .ok_or_else(|| RecipeError::NothingToMove { character: self.character.clone() })?;
+                character.clips = vec![clip];
+            }
+            MotionSource::File(file) => {
+                let moving = read_character(file)?;
+                note_repairs(notes, file, &moving.repairs);
+                let report = motion::join(character, &moving)?;
+                character.clips.retain(|clip| report.clips.contains(&clip.name));
+                notes.push(Note::Joined { file: file.clone(), report });
+            }
+        }
+        Ok(())
+    }
+
+    fn weigh(&self, character: &mut Character, notes: &mut Vec<Note>) -> Result<(), RecipeError> {
+        let weightless = match self.weights {
+            WeightSource::File => Vec::new(),
+            WeightSource::Heat => (0..character.meshes.len()).collect(),
+            WeightSource::Auto => heat_weights::weightless_meshes(character),
+        };
+        if !weightless.is_empty() {
+            let repairs = heat_weights::give_weights(character, &weightless, &HeatSettings::default())?;
+            notes.push(Note::Weighted { file: self.character.clone(), meshes: weightless.len() });
+            note_repairs(notes, &self.character, &repairs);
+        }
+        Ok(())
+    }
+}
+
+impl Ingredients {
+    /// The same character with another anatomy, which must fit its skeleton; files it names are relative to `folder`.
+    pub fn with_anatomy(mut self, anatomy: &Anatomy, folder: &Path) -> Self {
+        self.skin = anatomy.skin.clone();
+        self.body = match self.recipe.muscles {
+            MuscleUse::Off => BodyDef::default(),
+            MuscleUse::Dynamic | MuscleUse::Still => anatomy.in_full(&self.character),
+        };
+        self.folder = folder.to_owned();
+        self
+    }
+
+    /// Whether anything moves under the skin.
+    pub fn has_muscles(&self) -> bool {
+        !(self.body.muscle.is_empty() && self.body.fat.is_empty())
+    }
+
+    /// How to bind for `method`; `None`: the best for the anatomy. What the anatomy asks for holds where the recipe does
+    /// not say otherwise.
+    pub fn settings(&self, method: Option<Method>) -> Settings {
+        let settings = Settings::of_skin(&self.skin, &self.character.skeleton);
+        let method = method.unwrap_or_else(|| {
+            let robust = self.recipe.tracking.is_none_or(|t| t == Tracking::Robust);
+            if robust && self.has_muscles() { Method::Muscles } else { Method::Implicit }
+        });
+        let tracking = self.recipe.tracking.unwrap_or(settings.tracking);
+        let mut settings = Settings { method, tracking, coherent: self.recipe.coherent, ..settings };
+        if self.recipe.muscles == MuscleUse::Still {
+            settings.muscles.motion = Motion::Kinematic;
+        }
+        settings
+    }
+
+    /// Binds the character. What takes long is looked up in `cache` first, if given, and kept there.
+    pub fn bind(&self, settings: Settings, cache: Option<&Cache>) -> Result<Body, BuildError> {
+        Body::bind_with(self.character.clone(), settings, &self.body, &self.folder, cache)
+    }
+
+    /// The clip called `name`, exactly or else ignoring case; the error lists the clips there are.
+    pub fn clip(&self, name: &str) -> Result<&Clip, RecipeError> {
+        self.character.clip(name).ok_or_else(|| {
+            let names: Vec<&str> = self.character.clips.iter().map(|c| c.name.as_str()).collect();
+            let known = match names.as_slice() {
+                [] => "it has none".to_owned(),
+                names => format!("it has {}", names.join(", ")),
+            };
+            RecipeError::NoClip { character: self.recipe.character.clone(), name: name.to_owned(), known }
+        })
+    }
+}
+
+fn note_repairs(notes: &mut Vec<Note>, file: &str, repairs: &[Repair]) {
+    if !repairs.is_empty() {
+        notes.push(Note::Repaired { file: file.to_owned(), repairs: repairs.to_vec() });
+    }
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    path.parent().unwrap_or(Path::new(".")).to_owned()
+}
+
+/// Values that have names, saved as those.
+mod by_name {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+    use std::fmt::Display;
+    use std::str::FromStr;
+
+    pub fn serialize<T: Display, S: Serializer>(value: &Option<T>, to: S) -> Result<S::Ok, S::Error> {
+        value.as_ref().map(T::to_string).serialize(to)
+    }
+
+    pub fn deserialize<'de, T, D>(from: D) -> Result<Option<T>, D::Error>
+    where
+        T: FromStr<Err: Display>,
+        D: Deserializer<'de>,
+    {
+        let name = Option::<String>::deserialize(from)?;
+        name.map(|name| name.parse().map_err(D::Error::custom)).transpose()
+    }
+}

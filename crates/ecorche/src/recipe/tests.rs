@@ -1,0 +1,97 @@
+use super::*;
+use crate::character::Pose;
+use crate::deform::Workspace;
+
+fn recipe(json: &str) -> Recipe {
+    serde_json::from_str(json).unwrap()
+}
+
+#[test]
+fn a_recipe_reads_back_as_written_and_refuses_what_it_does_not_know() {
+    let full = Recipe {
+        character: "hero.fbx".to_owned(),
+        motion: MotionSource::File("walk.bvh".to_owned()),
+        weights: WeightSource::Heat,
+        anatomy: AnatomySource::Text { text: "version = 1".to_owned(), folder: "here".into() },
+        method: Some(Method::Muscles),
+        tracking: Some(Tracking::Robust),
+        coherent: true,
+        muscles: MuscleUse::Still,
+    };
+    let text = serde_json::to_string(&full).unwrap();
+    assert_eq!(recipe(&text), full);
+    assert_eq!(recipe(r#"{"character": "sample:arm"}"#), Recipe::of("sample:arm"));
+    for wrong in
+        ["{}", r#"{"character": "a", "clip": "b"}"#, r#"{"character": "a", "method": "melt"}"#, "\"a\""]
+    {
+        assert!(serde_json::from_str::<Recipe>(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn a_sample_has_its_own_muscles_unless_they_are_left_out_or_others_are_given() {
+    let own = Recipe::of("sample:arm?resolution=2000");
+    let read = |recipe: &Recipe| recipe.read().unwrap();
+    assert!(read(&own).has_muscles());
+    assert_eq!(read(&own).settings(None).method, Method::Muscles);
+    let off = Recipe { muscles: MuscleUse::Off, ..own.clone() };
+    assert!(!read(&off).has_muscles());
+    assert_eq!(read(&off).settings(None).method, Method::Implicit);
+    let papers = Recipe { tracking: Some(Tracking::Scheme2014), ..own.clone() };
+    assert_eq!(read(&papers).settings(None).method, Method::Implicit);
+    let anatomy =
+        AnatomySource::Text { text: "version = 1\n[skin]\ngap = 0.1\n".to_owned(), folder: ".".into() };
+    let given = read(&Recipe { anatomy, ..own });
+    assert!(!given.has_muscles());
+    assert_eq!(given.settings(None).robust.gap, 0.1);
+}
+
+#[test]
+fn errors_name_the_file_the_thing_and_the_remedy() {
+    let error = |recipe: Recipe| recipe.build(None).unwrap_err().to_string();
+    assert!(error(Recipe::of("missing.glb")).contains("missing.glb"));
+    assert!(error(Recipe::of("sample:nobody")).contains("athlete"));
+    let anatomy = |text: &str| AnatomySource::Text { text: text.to_owned(), folder: ".".into() };
+    let typo =
+        Recipe { anatomy: anatomy("version = 1\n[skin]\ngapp = 0.1\n"), ..Recipe::of("sample:cylinder") };
+    assert!(error(typo).contains("did you mean \"gap\"?"));
+    let cylinder = Recipe::of("sample:cylinder").read().unwrap();
+    assert!(cylinder.clip("dance").unwrap_err().to_string().contains("bend"));
+}
+
+#[test]
+fn a_key_changes_with_what_determines_frames_and_with_nothing_else() {
+    let read = |json: &str| recipe(json).read().unwrap();
+    let key = |ingredients: &Ingredients, method: Method, clip: &str| {
+        ingredients.key(&ingredients.settings(Some(method)), ingredients.character.clip(clip))
+    };
+    let plain = read(r#"{"character": "sample:arm?resolution=2000"}"#);
+    let muscles = key(&plain, Method::Muscles, "curl");
+    let again = read(r#"{"character": "sample:arm?resolution=2000", "weights": "file"}"#);
+    assert_eq!(muscles, key(&again, Method::Muscles, "curl"));
+    let still = read(r#"{"character": "sample:arm?resolution=2000", "muscles": "still"}"#);
+    let finer = read(r#"{"character": "sample:arm?resolution=2500"}"#);
+    let mut tense = plain.clone();
+    tense.body.muscle[0].tone += 0.01;
+    for other in [
+        key(&plain, Method::Implicit, "curl"),
+        key(&plain, Method::Muscles, "shake"),
+        key(&still, Method::Muscles, "curl"),
+        key(&finer, Method::Muscles, "curl"),
+        key(&tense, Method::Muscles, "curl"),
+    ] {
+        assert_ne!(muscles, other);
+    }
+    assert_eq!(key(&plain, Method::Linear, "curl"), key(&tense, Method::Linear, "curl"), "not under this skin");
+}
+
+#[test]
+fn one_character_is_bound_for_several_methods() {
+    let ingredients = Recipe::of("sample:cylinder").read().unwrap();
+    let rest = Pose::rest(&ingredients.character);
+    for method in [Method::Linear, Method::Implicit] {
+        let body = ingredients.bind(ingredients.settings(Some(method)), None).unwrap();
+        assert_eq!(body.method(), method);
+        assert_eq!(body.deform(&rest, 0.0, &mut Workspace::default()).report.fell_back, 0);
+    }
+}
