@@ -1,14 +1,16 @@
 //! Every command and option, defined once: parsing, help, manual and completions come from here.
 
-use crate::source::Under;
+use crate::Failure;
+use crate::console::Console;
+use crate::source;
 use clap::{Args, Parser, Subcommand};
-use ecorche::character::Character;
-use ecorche::deform::{Method, Settings, Tracking};
+use ecorche::character::motion::RANGE;
+use ecorche::deform::{Method, Tracking};
 use ecorche::field::section::{Axis, UnknownAxis};
-use ecorche::muscle::Motion;
 use ecorche::output::raster::View;
 use ecorche::portrait::MuscleColour;
-use ecorche::sampling::Sampling;
+use ecorche::recipe::{AnatomySource, Ingredients, MotionSource, MuscleUse, Recipe, WeightSource};
+use ecorche::sampling::{Plan, Sampling};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
@@ -43,38 +45,23 @@ pub struct Options {
     pub verbose: bool,
 }
 
-/// The commands.
+/// The commands. The structs describe them: a doc comment on a variant would replace the long help of its struct.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Show what this is: bake, draw and measure the built-in athlete
     Demo(Demo),
-    /// Tell what is in a character file
     Info(InfoArguments),
-    /// Write a first anatomy file for a character
     Init(Init),
-    /// Bake the deformed animation to a cache
     Bake(Bake),
-    /// Draw a character
     Render(Render),
-    /// Measure how good the deformed skin is
     Measure(Measure),
-    /// Measure how fast it is, beside plain skinning and the papers
     Bench(BenchArguments),
-    /// Look, pose, edit and play in the browser
     Studio(StudioArguments),
-    /// List the built-in characters
     Samples(Samples),
-    /// Show the fields under the skin
     Field(FieldArguments),
-    /// Draw how an operator joins two fields
     Operator(OperatorArguments),
-    /// Join pieces of a bake made with --frames
     Join(Join),
-    /// Simulate muscle, tendon and fat with finite elements
     Tissue(Tissue),
-    /// Write manual pages
     Man(Man),
-    /// Print a shell's completion script
     Completions(Completions),
 }
 
@@ -116,6 +103,33 @@ pub struct AnatomyArguments {
     /// Anatomy file: skin settings, muscles, fat. `ecorche init` writes one
     #[arg(long, value_name = "FILE")]
     pub anatomy: Option<PathBuf>,
+}
+
+impl AnatomyArguments {
+    /// As a recipe takes it.
+    pub fn source(&self) -> AnatomySource {
+        self.anatomy.clone().map_or(AnatomySource::Own, AnatomySource::File)
+    }
+}
+
+/// Where the clips come from.
+#[derive(Args)]
+pub struct MotionArguments {
+    /// Take the clips from this file, joined to the character by joint names; or `range`, an exercise that moves every
+    /// joint of this skeleton
+    #[arg(long, value_name = "FILE")]
+    pub motion: Option<String>,
+}
+
+impl MotionArguments {
+    /// As a recipe takes it.
+    pub fn source(&self) -> MotionSource {
+        match self.motion.as_deref() {
+            None => MotionSource::Own,
+            Some(RANGE) => MotionSource::Range,
+            Some(file) => MotionSource::File(file.to_owned()),
+        }
+    }
 }
 
 /// Write a first anatomy file for a character.
@@ -191,14 +205,36 @@ pub struct Bake {
 pub struct Rig {
     /// Character: .glb .gltf .fbx .dae .obj .usd[acz], or sample:NAME
     pub file: String,
-    /// Take the clips from this file, joined to the character by joint names; or `range`, an exercise that moves every
-    /// joint of this skeleton
-    #[arg(long, value_name = "FILE")]
-    pub motion: Option<String>,
+    /// Where the clips come from.
+    #[command(flatten)]
+    pub motion: MotionArguments,
     /// Weights: those of the file, or automatic ones by heat diffusion. By default the file's, and automatic ones
     /// for a character whose meshes have none
     #[arg(long, value_name = "KIND")]
     pub weights: Option<Weights>,
+}
+
+impl Rig {
+    /// The recipe these arguments and those of the implicit method ask for.
+    pub fn recipe(&self, implicit: &ImplicitArguments) -> Recipe {
+        Recipe {
+            motion: self.motion.source(),
+            weights: match self.weights {
+                None => WeightSource::Auto,
+                Some(Weights::File) => WeightSource::File,
+                Some(Weights::Heat) => WeightSource::Heat,
+            },
+            anatomy: implicit.anatomy.source(),
+            tracking: implicit.tracking,
+            coherent: implicit.coherent,
+            muscles: match (implicit.no_muscles, implicit.still_muscles) {
+                (true, _) => MuscleUse::Off,
+                (false, true) => MuscleUse::Still,
+                (false, false) => MuscleUse::Dynamic,
+            },
+            ..Recipe::of(&self.file)
+        }
+    }
 }
 
 /// Where weights come from.
@@ -252,23 +288,54 @@ pub struct ImplicitArguments {
     pub anatomy: AnatomyArguments,
 }
 
-impl ImplicitArguments {
-    /// As the library takes it: what the anatomy asks for, unless an option says otherwise.
-    pub fn settings(&self, method: Method, character: &Character, under: &Under) -> Settings {
-        let settings = Settings::of_skin(&under.skin, &character.skeleton);
-        let tracking = self.tracking.unwrap_or(settings.tracking);
-        let mut settings = Settings { method, tracking, coherent: self.coherent, ..settings };
-        if self.still_muscles {
-            settings.muscles.motion = Motion::Kinematic;
-        }
-        settings
+/// Which frames are drawn, and how large.
+#[derive(Args)]
+pub struct Drawing {
+    /// Which moments.
+    #[command(flatten)]
+    pub sampling: SamplingArguments,
+    /// One frame, counted from 0 at the clip's start
+    #[arg(long, value_name = "N", conflicts_with = "frames")]
+    pub frame: Option<usize>,
+    /// From where to look: front, side, back, 3/4 or auto
+    #[arg(long, default_value = "auto", value_name = "VIEW")]
+    pub view: View,
+    /// Pixels of each panel; 900x900, less on a contact sheet
+    #[arg(long, value_name = "WxH", value_parser = parse_size)]
+    pub size: Option<(usize, usize)>,
+    /// Most frames on a contact sheet, spread evenly over the range; 12, or 8 with `field`
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub panels: Option<u16>,
+    /// An animated PNG instead of a contact sheet
+    #[arg(long)]
+    pub animate: bool,
+}
+
+impl Drawing {
+    /// The frames asked for.
+    pub fn plan<'a>(
+        &self,
+        ingredients: &'a Ingredients,
+        file: &str,
+        console: &Console,
+    ) -> Result<Plan<'a>, Failure> {
+        source::plan_of_one(ingredients, &self.sampling, self.frame, file, console)
     }
 
-    /// The best there is for this anatomy.
-    pub fn default_method(&self, under: &Under) -> Method {
-        let robust = self.tracking.is_none_or(|t| t == Tracking::Robust);
-        if robust && under.has_muscles() { Method::Muscles } else { Method::Implicit }
+    /// Which of them are drawn: all for an animation; for a contact sheet as many as asked for, `panels` by default.
+    pub fn numbers(&self, plan: &Plan, panels: u16) -> Vec<usize> {
+        if self.animate {
+            return plan.frames.clone().collect();
+        }
+        spread(plan, self.panels.unwrap_or(panels).into())
     }
+}
+
+/// At most `most` frames of the plan, first and last among them.
+pub fn spread(plan: &Plan, most: usize) -> Vec<usize> {
+    let (first, count) = (*plan.frames.start(), plan.len());
+    let shown = count.min(most).max(1);
+    (0..shown).map(|i| first + (i * (count - 1)) / (shown - 1).max(1)).collect()
 }
 
 /// Use of the disk cache.
@@ -325,12 +392,9 @@ pub struct Render {
     /// PNG to write
     #[arg(long, short, value_name = "OUT")]
     pub output: PathBuf,
-    /// Which moments.
+    /// Which frames, and how large.
     #[command(flatten)]
-    pub sampling: SamplingArguments,
-    /// One frame, counted from 0 at the clip's start
-    #[arg(long, value_name = "N", conflicts_with = "frames")]
-    pub frame: Option<usize>,
+    pub drawing: Drawing,
     /// Deformation: muscles, implicit, lbs, dqs or cor; muscles by default where the anatomy has any, else implicit
     #[arg(long, value_name = "METHOD")]
     pub method: Option<Method>,
@@ -346,9 +410,6 @@ pub struct Render {
     /// Several methods side by side
     #[arg(long, value_name = "METHODS", value_delimiter = ',', conflicts_with = "method")]
     pub compare: Vec<Method>,
-    /// From where to look: front, side, back, 3/4 or auto
-    #[arg(long, default_value = "auto", value_name = "VIEW")]
-    pub view: View,
     /// Close-up that follows a joint
     #[arg(long, value_name = "JOINT")]
     pub focus: Option<String>,
@@ -358,15 +419,6 @@ pub struct Render {
     /// Show a quantity as colours
     #[arg(long, value_name = "NAME")]
     pub show: Option<String>,
-    /// Pixels of each panel; 900x900, less on a contact sheet
-    #[arg(long, value_name = "WxH", value_parser = parse_size)]
-    pub size: Option<(usize, usize)>,
-    /// Most frames on a contact sheet, spread evenly over the range
-    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub panels: u16,
-    /// An animated PNG instead of a contact sheet
-    #[arg(long)]
-    pub animate: bool,
     /// Disk cache.
     #[command(flatten)]
     pub cache: CacheArguments,
@@ -462,10 +514,9 @@ Examples:
 pub struct StudioArguments {
     /// Character: .glb .gltf .fbx .dae .obj .usd[acz], or sample:NAME; the athlete by default
     pub file: Option<String>,
-    /// Take the clips from this file, joined to the character by joint names; or `range`, an exercise that moves every
-    /// joint of this skeleton
-    #[arg(long, value_name = "FILE")]
-    pub motion: Option<String>,
+    /// Where the clips come from.
+    #[command(flatten)]
+    pub motion: MotionArguments,
     /// What lies under the skin.
     #[command(flatten)]
     pub anatomy: AnatomyArguments,
@@ -518,12 +569,9 @@ pub struct FieldArguments {
     /// PNG or OBJ to write
     #[arg(long, short, value_name = "OUT")]
     pub output: PathBuf,
-    /// Which moments.
+    /// Which frames, and how large.
     #[command(flatten)]
-    pub sampling: SamplingArguments,
-    /// One frame, counted from 0 at the clip's start
-    #[arg(long, value_name = "N", conflicts_with = "frames")]
-    pub frame: Option<usize>,
+    pub drawing: Drawing,
     /// The field of one bone, by its joint, instead of the composed one
     #[arg(long, value_name = "JOINT")]
     pub bone: Option<String>,
@@ -546,18 +594,6 @@ pub struct FieldArguments {
     /// How the fields are joined; contact by default
     #[arg(long, value_name = "NAME")]
     pub operator: Option<String>,
-    /// From where to look: front, side, back, 3/4 or auto
-    #[arg(long, default_value = "auto", value_name = "VIEW")]
-    pub view: View,
-    /// Pixels of each panel; 900x900, less on a contact sheet
-    #[arg(long, value_name = "WxH", value_parser = parse_size)]
-    pub size: Option<(usize, usize)>,
-    /// Most frames on a contact sheet, spread evenly over the range
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub panels: u16,
-    /// An animated PNG instead of a contact sheet
-    #[arg(long)]
-    pub animate: bool,
     /// Disk cache.
     #[command(flatten)]
     pub cache: CacheArguments,
@@ -645,13 +681,15 @@ pub struct Tissue {
     pub pictures: usize,
     /// From where to look: auto, front, side, back, 3/4
     #[arg(long, default_value = "auto")]
-    pub view: ecorche::output::raster::View,
+    pub view: View,
     /// Write the tetrahedra of the last frame with fibres and volume ratios as OUT/last.vtk
     #[arg(long)]
     pub vtk: bool,
 }
 
 /// Write manual pages.
+///
+/// One for the program and one for each command, made from the same definitions as the help texts.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -662,6 +700,8 @@ pub struct Man {
 }
 
 /// Print a shell's completion script.
+///
+/// Save it where the shell looks for completions, or source it.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -711,6 +751,43 @@ mod tests {
     fn the_definitions_are_consistent() {
         use clap::CommandFactory;
         Cli::command().debug_assert();
+    }
+
+    /// What the doc comments of a command's struct say after the first paragraph.
+    fn explanation(of: &str) -> String {
+        let source = include_str!("arguments.rs");
+        let end = source.find(&format!("\npub struct {of} {{")).unwrap_or_else(|| panic!("no struct {of}"));
+        let start = source[..end].rfind("\n\n").unwrap();
+        let lines = source[start..end].lines().filter_map(|line| line.strip_prefix("///"));
+        words(lines.skip_while(|line| !line.is_empty()).collect::<Vec<_>>().join("\n"))
+    }
+
+    fn words(text: String) -> String {
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn help_and_manual_of_every_command_hold_all_that_its_struct_says() {
+        use clap::CommandFactory;
+        let source = include_str!("arguments.rs");
+        let (_, variants) = source.split_once("pub enum Command {\n").unwrap();
+        let (variants, _) = variants.split_once("\n}").unwrap();
+        let structs =
+            variants.lines().map(|line| line.trim().trim_end_matches("),").split_once('(').unwrap());
+        let structs: Vec<(String, &str)> = structs.map(|(v, s)| (v.to_lowercase(), s)).collect();
+        let mut cli = Cli::command();
+        assert_eq!(structs.len(), cli.get_subcommands().count());
+        for (name, of) in structs {
+            let explained = explanation(of);
+            assert!(explained.len() > 20, "{name} is not explained");
+            let command = cli.find_subcommand_mut(&name).unwrap();
+            let help = words(command.render_long_help().to_string());
+            assert!(help.contains(&explained), "{explained}\n{help}");
+            let mut page = Vec::new();
+            clap_mangen::Man::new(command.clone()).render(&mut page).unwrap();
+            let page = words(String::from_utf8(page).unwrap().replace("\\-", "-"));
+            assert!(page.contains(&explained), "{explained}\n{page}");
+        }
     }
 
     #[test]

@@ -1,7 +1,15 @@
-//! What a person sees besides results: warnings, errors, progress. All on standard error.
+//! Everything a command prints: results on standard output; warnings, errors and progress on standard error.
+//!
+//! A reader of the results who leaves early, as `head` does, ends the printing and not the work: files are still written
+//! and the exit code stays true. Results that cannot be written for another reason are an error. Whatever happens to
+//! standard error changes nothing.
 
+use crate::Failure;
 use indicatif::{ProgressBar, ProgressStyle};
-use std::io::{IsTerminal, stderr};
+use std::fmt::Display;
+use std::io::{ErrorKind, IsTerminal, Write, stderr, stdout};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Most repairs listed one by one before pointing to `info`.
@@ -12,20 +20,51 @@ pub struct Console {
     quiet: bool,
     verbose: bool,
     colour: bool,
+    /// Whoever read standard output has closed it.
+    unread: AtomicBool,
 }
 
 impl Console {
     /// Colours only for a terminal, and not when `NO_COLOR` is set.
     pub fn new(quiet: bool, verbose: bool) -> Self {
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
-        Self { quiet, verbose, colour: wanted && stderr().is_terminal() }
+        Self { quiet, verbose, colour: wanted && stderr().is_terminal(), unread: AtomicBool::new(false) }
+    }
+
+    /// Writes `text` to standard output.
+    pub fn print(&self, text: impl Display) -> Result<(), Failure> {
+        if self.is_unread() {
+            return Ok(());
+        }
+        let mut out = stdout().lock();
+        match write!(out, "{text}").and_then(|()| out.flush()) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => self.unread.store(true, Ordering::Relaxed),
+            Err(error) => return Err(format!("standard output: {error}").into()),
+            Ok(()) => {}
+        }
+        Ok(())
+    }
+
+    /// As [`Console::print`], with a line break.
+    pub fn print_line(&self, text: impl Display) -> Result<(), Failure> {
+        self.print(format_args!("{text}\n"))
+    }
+
+    /// Names a file that was written, on a line of standard output.
+    pub fn print_path(&self, path: &Path) -> Result<(), Failure> {
+        self.print_line(path.display())
+    }
+
+    /// Whether nobody reads standard output any more.
+    pub fn is_unread(&self) -> bool {
+        self.unread.load(Ordering::Relaxed)
     }
 
     fn say(&self, label: &str, colour: u8, text: &str) {
         if self.colour {
-            eprintln!("\x1b[1;{colour}m{label}\x1b[0m {text}");
+            to_stderr(format_args!("\x1b[1;{colour}m{label}\x1b[0m {text}"));
         } else {
-            eprintln!("{label} {text}");
+            to_stderr(format_args!("{label} {text}"));
         }
     }
 
@@ -44,14 +83,14 @@ impl Console {
     /// What is going on; silent with `--quiet`.
     pub fn note(&self, text: &str) {
         if !self.quiet {
-            eprintln!("{text}");
+            to_stderr(text);
         }
     }
 
     /// Details for `--verbose`.
     pub fn detail(&self, text: &str) {
         if self.verbose && !self.quiet {
-            eprintln!("{text}");
+            to_stderr(text);
         }
     }
 
@@ -83,4 +122,9 @@ impl Console {
         bar.enable_steady_tick(Duration::from_millis(200));
         bar
     }
+}
+
+/// A line on standard error, which may be closed or full: what is said there is not what the command is for.
+fn to_stderr(text: impl Display) {
+    let _ = writeln!(stderr(), "{text}");
 }

@@ -50,24 +50,18 @@ fn main() -> ExitCode {
         Command::Studio(arguments) => commands::studio::run(arguments, &console),
         Command::Samples(arguments) => commands::samples::run(arguments, &console),
         Command::Field(arguments) => commands::field::run(arguments, &console),
-        Command::Operator(arguments) => commands::operator::run(arguments),
+        Command::Operator(arguments) => commands::operator::run(arguments, &console),
         Command::Join(arguments) => commands::join::run(arguments, &console),
         Command::Tissue(arguments) => commands::tissue::run(arguments, &console),
         Command::Man(arguments) => commands::man::run(arguments, &console),
-        Command::Completions(arguments) => commands::completions::run(arguments),
+        Command::Completions(arguments) => commands::completions::run(arguments, &console),
     };
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::CheckFailed) => ExitCode::from(1),
-        // The reader of our output went away, as `head` does: nothing to say and nobody to say it to.
-        Err(failure) if is_broken_pipe(&*failure) => ExitCode::SUCCESS,
         Err(failure) => {
             console.error(&failure.to_string());
             ExitCode::from(2)
         }
     }
-}
-
-fn is_broken_pipe(failure: &(dyn std::error::Error + 'static)) -> bool {
-    failure.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
 }

@@ -288,6 +288,76 @@ fn manual_pages_and_completions_come_from_the_same_definitions() {
     assert!(help.contains("Examples:") && help.contains("--frames"));
 }
 
+/// A pipe that nobody reads.
+fn closed_pipe() -> std::process::Stdio {
+    std::io::pipe().unwrap().1.into()
+}
+
+/// One run of every command that prints, in the order of the help.
+const EVERY_COMMAND: [&str; 14] = [
+    "demo --sample cylinder?segments=8&rings=8 -o demo",
+    "info sample:cylinder",
+    "init sample:cylinder -o anatomy.toml --force",
+    "bake sample:cylinder -o out.pc2 --clip all --fps 2 --method lbs",
+    "render sample:cylinder -o out.png --size 40x40 --method lbs",
+    "measure sample:cylinder --methods lbs --fps 2 --json out.json",
+    "bench --list",
+    "samples",
+    "field sample:cylinder -o field.png --size 40x40 --path 5 --clip bend --frame 3",
+    "operator union",
+    "join out.bend.pc2 -o joined.pc2",
+    "tissue SCENE -o tissue --until 0",
+    "man pages",
+    "completions bash",
+];
+
+#[test]
+fn a_reader_who_leaves_ends_no_command_and_loses_no_file() {
+    let folder = folder();
+    let help = text(&ecorche(&["--help"], folder.path()).stdout);
+    let (_, listed) = help.split_once("Commands:\n").unwrap();
+    let listed =
+        listed.lines().take_while(|line| !line.is_empty()).filter_map(|line| line.split_whitespace().next());
+    // The studio serves until it is interrupted; its address is printed in the same way.
+    let listed: Vec<&str> = listed.filter(|name| !["studio", "help"].contains(name)).collect();
+    let names: Vec<&str> = EVERY_COMMAND.iter().filter_map(|c| c.split(' ').next()).collect();
+    assert_eq!(names, listed);
+    let scene = concat!(env!("CARGO_MANIFEST_DIR"), "/../ecorche/examples/scenes/arm.toml");
+    for line in EVERY_COMMAND {
+        let run = |out: std::process::Stdio, err: std::process::Stdio| {
+            let output = Command::new(env!("CARGO_BIN_EXE_ecorche"))
+                .args(line.split(' ').map(|word| if word == "SCENE" { scene } else { word }))
+                .current_dir(folder.path())
+                .env("ECORCHE_CACHE", folder.path().join("cache"))
+                .stdout(out)
+                .stderr(err)
+                .spawn()
+                .unwrap()
+                .wait_with_output()
+                .unwrap();
+            (output.status.code(), text(&output.stderr))
+        };
+        use std::process::Stdio;
+        let (code, said) = run(closed_pipe(), Stdio::piped());
+        assert!(code == Some(0) && !said.contains("error"), "{line}: {code:?}: {said}");
+        let (code, _) = run(Stdio::null(), closed_pipe());
+        assert_eq!(code, Some(0), "{line} with a closed standard error");
+        #[cfg(target_os = "linux")]
+        if line != "man pages" {
+            let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+            let (code, said) = run(full.into(), Stdio::piped());
+            assert!(
+                code == Some(2) && said.contains("standard output: No space"),
+                "{line}: {code:?}: {said}"
+            );
+        }
+    }
+    for made in ["out.bend.pc2", "out.twist.pc2", "out.rest.obj", "out.json", "demo/pairs.png", "joined.pc2"]
+    {
+        assert!(folder.path().join(made).exists(), "{made}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupted_bake_leaves_nothing_behind() {

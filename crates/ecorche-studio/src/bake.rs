@@ -4,15 +4,14 @@ use crate::bodies::Bodies;
 use crate::message::BakeOrder;
 use ecorche::anatomy::Anatomy;
 use ecorche::bake::{BakeError, bake};
-use ecorche::character::Character;
 use ecorche::deform::Workspace;
 use ecorche::output::{Format, obj};
 use ecorche::sampling::{Plan, Sampling};
 use serde::Serialize;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How far a bake is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -76,12 +75,12 @@ impl Bake {
     pub fn run(
         &self,
         order: &BakeOrder,
-        character: &Arc<Character>,
-        anatomy: (&Anatomy, &Path),
         bodies: &Bodies,
+        anatomy: Anatomy,
+        folder: PathBuf,
         told: impl Fn(),
     ) {
-        let result = self.write(order, character, anatomy, bodies, &told);
+        let result = self.write(order, bodies, anatomy, folder, &told);
         self.update(|progress| {
             progress.running = false;
             match result {
@@ -101,24 +100,22 @@ impl Bake {
     fn write(
         &self,
         order: &BakeOrder,
-        character: &Arc<Character>,
-        anatomy: (&Anatomy, &Path),
         bodies: &Bodies,
+        anatomy: Anatomy,
+        folder: PathBuf,
         told: &impl Fn(),
     ) -> Result<Vec<String>, String> {
         let words = |error: &dyn std::error::Error| error.to_string();
         let path = Path::new(&order.path);
         let format = Format::of(path).map_err(|e| words(&e))?;
         let clip = match &order.clip {
-            Some(name) => Some(character.clip(name).ok_or_else(|| format!("no clip is called \"{name}\""))?),
+            Some(name) => Some(bodies.ingredients().clip(name).map_err(|e| words(&e))?),
             None => None,
         };
         let plan = Plan::new(clip, &Sampling { fps: order.fps, frames: None }).map_err(|e| words(&e))?;
         self.update(|progress| progress.frames = plan.len());
         told();
-        let (anatomy, folder) = anatomy;
-        let body =
-            order.method.bind(character, anatomy, folder, false, bodies.cache()).map_err(|e| words(&e))?;
+        let body = bodies.bind(order.method, anatomy, folder, false).map_err(|e| words(&e))?;
         let baked = bake(&body, &plan, path, |done| {
             self.update(|progress| progress.done = done);
             told();
@@ -131,8 +128,8 @@ impl Bake {
         let mut files: Vec<String> = baked.paths.iter().map(|p| p.display().to_string()).collect();
         if matches!(format, Format::Pc2 | Format::Mdd) {
             let rest = body.rest(&mut Workspace::default());
-            let mesh =
-                obj::write(&path.with_extension("rest.obj"), character, &rest).map_err(|e| words(&e))?;
+            let mesh = path.with_extension("rest.obj");
+            let mesh = obj::write(&mesh, body.character(), &rest).map_err(|e| words(&e))?;
             files.push(mesh.display().to_string());
         }
         Ok(files)
@@ -150,23 +147,22 @@ mod tests {
         BakeOrder { path, clip: Some("bend".to_owned()), method: Look::Dqs, fps: Some(10.0) }
     }
 
-    fn scene() -> (Arc<Character>, Bodies) {
-        let character = Arc::new(ecorche::samples::build("cylinder").unwrap());
-        let bodies = Bodies::new(character.clone(), Anatomy::default(), None);
-        (character, bodies)
+    fn bodies() -> Bodies {
+        Bodies::new(ecorche::recipe::Recipe::of("sample:cylinder").read().unwrap(), None)
     }
 
     #[test]
     fn a_bake_is_the_library_s() {
-        let (character, bodies) = scene();
+        let bodies = bodies();
         let folder = tempfile::tempdir().unwrap();
         let (here, there) = (folder.path().join("a.pc2"), folder.path().join("b.pc2"));
         let job = Bake::default();
         assert!(job.begin() && !job.begin());
-        job.run(&order(&here), &character, (&Anatomy::default(), Path::new("")), &bodies, || ());
+        job.run(&order(&here), &bodies, Anatomy::default(), PathBuf::new(), || ());
         let progress = job.progress();
         assert!(!progress.failed && !progress.running && progress.done == progress.frames, "{progress:?}");
         assert_eq!(progress.files.len(), 2);
+        let character = bodies.ingredients().character.clone();
         let body = Body::bind(character.clone(), ecorche::deform::Method::DualQuaternion, None);
         let plan = Plan::new(character.clip("bend"), &Sampling { fps: Some(10.0), frames: None }).unwrap();
         bake(&body, &plan, &there, |_| ControlFlow::Continue(())).unwrap();
@@ -176,17 +172,13 @@ mod tests {
 
     #[test]
     fn a_cancelled_bake_leaves_nothing() {
-        let (character, bodies) = scene();
+        let bodies = bodies();
         let folder = tempfile::tempdir().unwrap();
         let job = Bake::default();
         assert!(job.begin());
-        job.run(
-            &order(&folder.path().join("a.pc2")),
-            &character,
-            (&Anatomy::default(), Path::new("")),
-            &bodies,
-            || job.cancel(),
-        );
+        job.run(&order(&folder.path().join("a.pc2")), &bodies, Anatomy::default(), PathBuf::new(), || {
+            job.cancel()
+        });
         let progress = job.progress();
         assert!(progress.failed && progress.outcome.contains("cancelled"), "{progress:?}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -194,13 +186,13 @@ mod tests {
 
     #[test]
     fn an_order_that_makes_no_sense_says_why() {
-        let (character, bodies) = scene();
+        let bodies = bodies();
         for (path, clip, words) in [("a.avi", None, ".avi"), ("a.pc2", Some("fly"), "fly")] {
             let job = Bake::default();
             job.begin();
             let clip = clip.map(str::to_owned);
             let order = BakeOrder { path: path.to_owned(), clip, method: Look::Lbs, fps: None };
-            job.run(&order, &character, (&Anatomy::default(), Path::new("")), &bodies, || ());
+            job.run(&order, &bodies, Anatomy::default(), PathBuf::new(), || ());
             assert!(job.progress().failed && job.progress().outcome.contains(words), "{:?}", job.progress());
         }
     }

@@ -6,10 +6,9 @@
 use crate::message::Look;
 use ecorche::anatomy::Anatomy;
 use ecorche::cache::Cache;
-use ecorche::character::Character;
 use ecorche::deform::{Body, Method, Settings};
 use ecorche::muscle::BuildError;
-use ecorche::muscle::definition::BodyDef;
+use ecorche::recipe::Ingredients;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -46,7 +45,8 @@ struct Desk {
 
 /// The bodies of one character.
 pub struct Bodies {
-    character: Arc<Character>,
+    /// The character; the anatomy is the desk's.
+    ingredients: Ingredients,
     cache: Option<Cache>,
     desk: Mutex<Desk>,
     bell: Condvar,
@@ -73,33 +73,28 @@ impl Look {
             Self::Muscles => a == b,
         }
     }
-
-    /// `coherent` only makes [`Body::deform_next`] go on from the frame before.
-    fn settings(self, anatomy: &Anatomy, character: &Character, coherent: bool) -> Settings {
-        let settings = Settings::of_skin(&anatomy.skin, &character.skeleton);
-        Settings { method: self.method(), coherent, ..settings }
-    }
-
-    /// Binds `character` with what `anatomy` says; its files are relative to `folder`.
-    pub fn bind(
-        self,
-        character: &Arc<Character>,
-        anatomy: &Anatomy,
-        folder: &Path,
-        coherent: bool,
-        cache: Option<&Cache>,
-    ) -> Result<Body, BuildError> {
-        let settings = self.settings(anatomy, character, coherent);
-        let under = if self == Self::Muscles { anatomy.in_full(character) } else { BodyDef::default() };
-        Body::bind_with(character.clone(), settings, &under, folder, cache)
-    }
 }
 
 impl Bodies {
     /// None bound yet.
-    pub fn new(character: Arc<Character>, anatomy: Anatomy, cache: Option<Cache>) -> Self {
-        let desk = Desk { anatomy, ..Desk::default() };
-        Self { character, cache, desk: Mutex::new(desk), bell: Condvar::new() }
+    pub fn new(ingredients: Ingredients, cache: Option<Cache>) -> Self {
+        let (anatomy, folder) = (ingredients.anatomy.clone(), ingredients.folder.clone());
+        let desk = Desk { anatomy, folder, ..Desk::default() };
+        Self { ingredients, cache, desk: Mutex::new(desk), bell: Condvar::new() }
+    }
+
+    /// Binds the character with an anatomy whose files are relative to `folder`. `coherent`: frames that follow each
+    /// other start from the one before, which is faster.
+    pub fn bind(
+        &self,
+        look: Look,
+        anatomy: Anatomy,
+        folder: PathBuf,
+        coherent: bool,
+    ) -> Result<Body, BuildError> {
+        let ingredients = self.ingredients.clone().with_anatomy(anatomy, folder);
+        let settings = Settings { coherent, ..ingredients.settings(Some(look.method())) };
+        ingredients.bind(settings, self.cache.as_ref())
     }
 
     fn desk(&self) -> MutexGuard<'_, Desk> {
@@ -130,7 +125,7 @@ impl Bodies {
     /// Binds for as long as the studio is open; `ready` hears of every new body.
     pub fn work(&self, ready: impl Fn()) {
         while let Some((look, anatomy, folder)) = self.next() {
-            let result = look.bind(&self.character, &anatomy, &folder, true, self.cache.as_ref());
+            let result = self.bind(look, anatomy.clone(), folder, true);
             let mut desk = self.desk();
             let (body, problem) = match result {
                 Ok(body) => (Some(Arc::new(body)), None),
@@ -167,9 +162,9 @@ impl Bodies {
         self.bell.notify_all();
     }
 
-    /// The user's disk cache.
-    pub fn cache(&self) -> Option<&Cache> {
-        self.cache.as_ref()
+    /// What is bound.
+    pub fn ingredients(&self) -> &Ingredients {
+        &self.ingredients
     }
 }
 
@@ -179,8 +174,8 @@ mod tests {
 
     #[test]
     fn a_body_is_bound_in_the_background_and_again_when_its_anatomy_changes() {
-        let character = Arc::new(ecorche::samples::build("cylinder").unwrap());
-        let bodies = Bodies::new(character, Anatomy::default(), None);
+        let ingredients = ecorche::recipe::Recipe::of("sample:cylinder").read().unwrap();
+        let bodies = Bodies::new(ingredients, None);
         assert!(bodies.get(Look::Implicit).body.is_none());
         assert!(bodies.get(Look::Dqs).body.is_none());
         let counted = std::sync::atomic::AtomicUsize::new(0);

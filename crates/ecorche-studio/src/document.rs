@@ -10,6 +10,7 @@ use ecorche::character::Character;
 use ecorche::field::operator::{Abscissa, Scale};
 use ecorche::muscle::definition::BodyDef;
 use ecorche::output::file;
+use ecorche::recipe::{AnatomySource, Ingredients};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -51,31 +52,27 @@ pub struct Document {
 }
 
 impl Document {
-    /// Opens `path`, or begins a new anatomy with `start`, or else with the preset's muscles for a humanoid.
-    pub fn open(
-        character: &Character,
-        path: Option<&Path>,
-        start: Option<BodyDef>,
-    ) -> Result<Self, DocumentError> {
-        let file = match path {
-            Some(path) => AnatomyFile::read(path)?,
+    /// The anatomy that was read, or a new one: a sample's own, else the preset's muscles for a humanoid.
+    pub fn open(ingredients: &Ingredients) -> Result<Self, DocumentError> {
+        let character = &ingredients.character;
+        let file = match &ingredients.anatomy_file {
+            Some(file) => file.clone(),
             None => {
-                let own = start.map(|body| Preset { body, ..Preset::default() });
-                let text = init::write(character, &own.unwrap_or_else(|| preset::place(character)));
-                AnatomyFile::parse("the new anatomy", text)?
+                let body = ingredients.anatomy.body.clone();
+                let none = body == BodyDef::default();
+                let own = Preset { body, ..Preset::default() };
+                let text = init::write(character, &if none { preset::place(character) } else { own });
+                let file = AnatomyFile::parse("the new anatomy", text)?;
+                file.check(&character.skeleton)?;
+                file
             }
         };
-        file.check(&character.skeleton)?;
+        let path = match &ingredients.recipe().anatomy {
+            AnatomySource::File(path) => Some(path.clone()),
+            AnatomySource::Own | AnatomySource::Text { .. } => None,
+        };
         let saved = file.text().to_owned();
-        Ok(Self {
-            file,
-            history: History::default(),
-            path: path.map(Path::to_owned),
-            saved,
-            revision: 1,
-            steps: [0; 2],
-            drag: None,
-        })
+        Ok(Self { file, history: History::default(), path, saved, revision: 1, steps: [0; 2], drag: None })
     }
 
     /// What it says.
@@ -253,15 +250,17 @@ fn difference(old: &str, new: &str) -> Edit {
 mod tests {
     use super::*;
     use ecorche::anatomy::{Target, Value};
+    use ecorche::recipe::Recipe;
+    use std::sync::Arc;
 
     fn set(field: &str, value: f32) -> Edit {
         Edit::Set { target: Target::Skin, field: field.to_owned(), value: Value::from(value) }
     }
 
     fn document() -> (Character, Document) {
-        let character = ecorche::samples::build("cylinder").unwrap();
-        let document = Document::open(&character, None, None).unwrap();
-        (character, document)
+        let ingredients = Recipe::of("sample:cylinder").read().unwrap();
+        let document = Document::open(&ingredients).unwrap();
+        (Arc::unwrap_or_clone(ingredients.character), document)
     }
 
     #[test]
@@ -317,7 +316,8 @@ mod tests {
         assert_eq!(document.describe()["unsaved"], true);
         document.save(Some(&path)).unwrap();
         assert_eq!(document.describe()["unsaved"], false);
-        let again = Document::open(&character, Some(&path), None).unwrap();
+        let recipe = Recipe { anatomy: AnatomySource::File(path.clone()), ..Recipe::of("sample:cylinder") };
+        let again = Document::open(&recipe.read().unwrap()).unwrap();
         assert_eq!(again.text(), document.text());
         document.edit(&character, &[set("gap", 0.07)], None).unwrap();
         document.load(&character, &path).unwrap();

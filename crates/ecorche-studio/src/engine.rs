@@ -40,6 +40,8 @@ const LONGEST_STEP: f64 = 0.1;
 struct Mail {
     view: Option<Box<View>>,
     orders: Vec<Request>,
+    /// The last frame sent, and the last that is on the screen.
+    sent: u64,
     drawn: u64,
     rung: bool,
     closed: bool,
@@ -75,12 +77,13 @@ impl Mailbox {
                 mail.view = Some(view);
                 mail.arrived = Some(Instant::now());
             }
-            Request::Drawn { frame } => mail.drawn = mail.drawn.max(frame),
-            Request::Edit { edits, drag: Some(drag) } => {
-                // Of a drag only the newest place counts.
-                if matches!(mail.orders.last(), Some(Request::Edit { drag: Some(d), .. }) if *d == drag) {
-                    mail.orders.pop();
-                }
+            Request::Drawn { frame } if frame <= mail.sent => mail.drawn = mail.drawn.max(frame),
+            // A frame that was never sent cannot be on the screen.
+            Request::Drawn { .. } => return false,
+            // Of a drag only the newest place counts.
+            Request::Edit { edits, drag: Some(drag) } if matches!(mail.orders.last(), Some(Request::Edit { drag: Some(d), .. }) if *d == drag) =>
+            {
+                mail.orders.pop();
                 mail.orders.push(Request::Edit { edits, drag: Some(drag) });
             }
             order if mail.orders.len() < MOST_ORDERS => mail.orders.push(order),
@@ -88,6 +91,11 @@ impl Mailbox {
         }
         self.bell.notify_all();
         true
+    }
+
+    /// A frame is about to be sent; from now on it can be on the screen.
+    fn sending(&self, frame: u64) {
+        self.mail().sent = frame;
     }
 
     /// A message is in the socket.
@@ -382,7 +390,7 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
                 let studio = studio.clone();
                 std::thread::spawn(move || {
                     let told = || studio.ring();
-                    studio.bake.run(&order, &studio.character, (&anatomy, &folder), &studio.bodies, told);
+                    studio.bake.run(&order, &studio.bodies, anatomy, folder, told);
                 });
                 Ok(())
             }
@@ -488,6 +496,7 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             return true;
         }
         self.frame += 1;
+        self.mailbox.sending(self.frame);
         let inside = &view.inside;
         let fields = inside.samples.is_some() || inside.surface.is_some() || inside.slice.is_some();
         let look = if view.looks.contains(&Look::Muscles) { Look::Muscles } else { Look::Implicit };
@@ -722,4 +731,27 @@ fn describe(studio: &Studio) -> Bytes {
     let arrays =
         [Array::U32(&drawn.triangles), Array::F32(&drawn.uvs), Array::U8(&sequential), Array::U8(&diverging)];
     encode(Kind::Character, &head, &arrays)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_wait_up_to_the_limit_whatever_drags_they_belong_to() {
+        let mailbox = Mailbox::default();
+        let edit = |drag: u64| Request::Edit { edits: Vec::new(), drag: Some(drag) };
+        assert!((0..1000).all(|_| mailbox.post(edit(7))), "a drag replaces itself");
+        let taken = (0..1000).filter(|k| mailbox.post(edit(k % 2))).count();
+        assert_eq!(taken, MOST_ORDERS - 1);
+    }
+
+    #[test]
+    fn a_frame_that_was_never_sent_is_not_on_the_screen() {
+        let mailbox = Mailbox::default();
+        mailbox.sending(3);
+        assert!(mailbox.post(Request::Drawn { frame: 3 }));
+        assert!(!mailbox.post(Request::Drawn { frame: u64::MAX }));
+        assert_eq!(mailbox.mail().drawn, 3);
+    }
 }

@@ -33,9 +33,7 @@ pub use document::DocumentError;
 pub use server::Address;
 
 use ecorche::cache::Cache;
-use ecorche::character::Character;
-use ecorche::muscle::definition::BodyDef;
-use std::path::PathBuf;
+use ecorche::recipe::Ingredients;
 use std::sync::Arc;
 use studio::Studio;
 
@@ -45,19 +43,13 @@ const SHORTEST_TOKEN: usize = 16;
 /// How a studio is opened.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The character's file, for its pictures; none for one made by code.
-    pub file: Option<PathBuf>,
-    /// The anatomy file; a new anatomy without.
-    pub anatomy: Option<PathBuf>,
-    /// What a new anatomy begins with; the preset's muscles for a humanoid without.
-    pub start: Option<BodyDef>,
     /// Port on the loopback address; 0 takes a free one.
     pub port: u16,
     /// What its address begins with; random without. At least 16 letters and digits.
     pub token: Option<String>,
     /// Do not open the browser.
     pub no_browser: bool,
-    /// Where dear results are kept.
+    /// Where results that take long are kept.
     pub cache: Option<Cache>,
 }
 
@@ -86,9 +78,10 @@ pub enum OpenError {
     },
 }
 
-/// Opens `character` and serves pages until the process ends. `ready` is told the address.
+/// Opens a character and serves pages until the process ends; `ready` gets the address. Without an anatomy in the
+/// recipe a new one starts with the sample's own muscles, or with the preset's for a humanoid.
 pub fn open(
-    character: Arc<Character>,
+    ingredients: Ingredients,
     options: Options,
     ready: impl FnOnce(&Address),
 ) -> Result<(), OpenError> {
@@ -112,13 +105,7 @@ pub fn open(
     let runtime = runtime.map_err(failed)?;
     let listener = runtime.block_on(server::listen(options.port)).map_err(failed)?;
     let port = listener.local_addr().map_err(failed)?.port();
-    let studio = Studio::open(
-        character,
-        options.file.as_deref(),
-        options.anatomy.as_deref(),
-        options.start,
-        options.cache,
-    )?;
+    let studio = Studio::open(ingredients, options.cache)?;
     start_binding(&studio);
     let address = Address { port, token };
     ready(&address);

@@ -54,7 +54,24 @@ impl Address {
 struct Reception {
     studio: Arc<Studio>,
     address: Address,
-    pages: AtomicUsize,
+    pages: Arc<AtomicUsize>,
+}
+
+/// One of the pages that may be open; given back when dropped, whether the page ever came or not.
+struct Seat(Arc<AtomicUsize>);
+
+impl Seat {
+    /// `None` when all are taken.
+    fn take(pages: &Arc<AtomicUsize>) -> Option<Self> {
+        let more = |open| (open < MOST_PAGES).then_some(open + 1);
+        pages.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more).is_ok().then(|| Self(pages.clone()))
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 /// 128 random bits as text.
@@ -75,7 +92,7 @@ pub async fn serve(
     address: Address,
     studio: Arc<Studio>,
 ) -> std::io::Result<()> {
-    let reception = Arc::new(Reception { studio, address, pages: AtomicUsize::new(0) });
+    let reception = Arc::new(Reception { studio, address, pages: Arc::default() });
     let routes = Router::new()
         .route("/{token}/", get(front))
         .route("/{token}/{file}", get(file))
@@ -120,17 +137,25 @@ async fn guard(State(reception): State<Arc<Reception>>, request: Request, next: 
     response
 }
 
-/// Whether a request comes from here and knows the token.
+/// Whether a request comes from here and knows the token. A host or an origin that is given twice or is no ASCII is
+/// a foreign one.
 fn welcome(headers: &HeaderMap, path: &str, address: &Address) -> bool {
-    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    let host = text(header::HOST).is_some_and(|host| address.names(host));
     let from_here = |origin: &str| origin.strip_prefix("http://").is_some_and(|host| address.names(host));
-    let origin = text(header::ORIGIN).is_none_or(from_here);
+    let host = only(headers, header::HOST).is_some_and(|host| address.names(host));
+    let origin =
+        !headers.contains_key(header::ORIGIN) || only(headers, header::ORIGIN).is_some_and(from_here);
     let given = path.split('/').nth(1).unwrap_or_default();
     host && origin && equal(given.as_bytes(), address.token.as_bytes())
 }
 
-/// In a time that does not tell how much of it was right.
+/// A header that is there once, in ASCII.
+fn only(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.next().filter(|_| values.next().is_none());
+    value.and_then(|value| value.to_str().ok())
+}
+
+/// Whether the two are equal, in a time that does not tell how much of them is.
 fn equal(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |sum, (x, y)| sum | (x ^ y)) == 0
 }
@@ -171,14 +196,13 @@ async fn engine(
         reception.studio.refused.visitors.fetch_add(1, Ordering::Relaxed);
         return StatusCode::FORBIDDEN.into_response();
     }
-    if reception.pages.fetch_add(1, Ordering::SeqCst) >= MOST_PAGES {
-        reception.pages.fetch_sub(1, Ordering::SeqCst);
+    let Some(seat) = Seat::take(&reception.pages) else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
-    }
+    };
     let upgrade = upgrade.max_message_size(LARGEST_FRAME).max_frame_size(LARGEST_FRAME);
     upgrade.on_upgrade(async move |socket| {
         attend(reception.studio.clone(), socket).await;
-        reception.pages.fetch_sub(1, Ordering::SeqCst);
+        drop(seat);
     })
 }
 

@@ -7,8 +7,7 @@ use crate::drawn::Drawn;
 use crate::pictures::Pictures;
 use ecorche::cache::Cache;
 use ecorche::character::Character;
-use ecorche::muscle::definition::BodyDef;
-use std::path::Path;
+use ecorche::recipe::Ingredients;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -53,21 +52,16 @@ pub struct Studio {
 }
 
 impl Studio {
-    /// Opens a character, read from `file` if it was, with the anatomy at `anatomy`, or a new one that begins with
-    /// `start`.
-    pub fn open(
-        character: Arc<Character>,
-        file: Option<&Path>,
-        anatomy: Option<&Path>,
-        start: Option<BodyDef>,
-        cache: Option<Cache>,
-    ) -> Result<Arc<Self>, DocumentError> {
-        let document = Document::open(&character, anatomy, start)?;
-        let bodies = Bodies::new(character.clone(), document.anatomy().clone(), cache);
+    /// Opens what was read, with its anatomy or a new one.
+    pub fn open(ingredients: Ingredients, cache: Option<Cache>) -> Result<Arc<Self>, DocumentError> {
+        let document = Document::open(&ingredients)?;
+        let character = ingredients.character.clone();
+        let pictures = ingredients.recipe().file().map(Pictures::of).unwrap_or_default();
+        let bodies = Bodies::new(ingredients, cache);
         bodies.update(document.anatomy(), document.folder());
         Ok(Arc::new(Self {
             drawn: Drawn::new(&character),
-            pictures: file.map(Pictures::of).unwrap_or_default(),
+            pictures,
             character,
             bodies,
             refused: Refused::default(),

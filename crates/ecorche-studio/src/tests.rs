@@ -4,6 +4,7 @@ use crate::message::VERSION;
 use crate::server::{self, Address};
 use crate::start_binding;
 use crate::studio::Studio;
+use ecorche::recipe::Recipe;
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -20,8 +21,8 @@ fn with_server<F: Future>(visit: impl FnOnce(Address, Arc<Studio>) -> F) -> F::O
 
 /// Serves a sample while `visit` runs.
 fn with_server_of<F: Future>(sample: &str, visit: impl FnOnce(Address, Arc<Studio>) -> F) -> F::Output {
-    let character = Arc::new(ecorche::samples::build(sample).unwrap());
-    let studio = Studio::open(character, None, None, None, None).unwrap();
+    let ingredients = Recipe::of(format!("sample:{sample}")).read().unwrap();
+    let studio = Studio::open(ingredients, None).unwrap();
     start_binding(&studio);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let result = runtime.block_on(async {
@@ -131,6 +132,9 @@ fn strangers_are_turned_away_and_counted() {
             get(&front, &here, "Origin: http://example.org\r\n"),
             get(&engine, &here, &foreign),
             get(&engine, &here, upgrade),
+            get(&front, &here, "Origin: http://ex\u{e4}mple.org\r\n"),
+            get(&front, &here, &format!("Origin: http://{here}\r\nOrigin: http://example.org\r\n")),
+            get(&front, &here, "Host: example.org\r\n"),
         ];
         for (k, stranger) in strangers.iter().enumerate() {
             assert_eq!(status(*port, stranger).await, 403, "{stranger}");
@@ -251,6 +255,43 @@ fn hostile_messages_are_counted_and_change_nothing() {
         assert_eq!(before[5], after[5]);
         assert_eq!(head["refused"], 7);
         assert_eq!(studio.document().text(), text);
+    });
+}
+
+#[test]
+fn a_page_that_claims_to_have_drawn_the_future_still_gets_frames() {
+    with_server(async |address, _| {
+        let mut socket = connect(&address).await;
+        say(&mut socket, view("dqs", 3.0)).await;
+        until(&mut socket, 3, shows("dqs", 3.0)).await;
+        say(&mut socket, json!({ "drawn": { "frame": u64::MAX } })).await;
+        say(&mut socket, view("dqs", 4.0)).await;
+        let (head, _) = until(&mut socket, 3, shows("dqs", 4.0)).await;
+        assert_eq!(head["refused"], 1);
+    });
+}
+
+#[test]
+fn connections_that_are_reset_while_they_are_upgraded_take_no_page_s_place() {
+    with_server(async |address, _| {
+        let Address { port, token } = &address;
+        let request = format!(
+            "GET /{token}/engine/v{VERSION} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\
+             Origin: http://127.0.0.1:{port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        );
+        for _ in 0..400 {
+            let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", *port)).await.unwrap();
+            stream.write_all(request.as_bytes()).await.unwrap();
+            // Without lingering, closing resets the connection.
+            stream.set_zero_linger().unwrap();
+        }
+        let free = async {
+            while status(*port, &request).await != 101 {
+                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(20), free).await.expect("no place is left");
     });
 }
 

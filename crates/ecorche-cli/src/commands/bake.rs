@@ -18,15 +18,11 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Bakes the chosen clips.
 pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
     let format = Format::of(&arguments.output)?;
-    let character = source::load_rigged(&arguments.rig, console)?;
-    let clips = source::choose_clips(&character, &arguments.sampling, &arguments.rig.file, console)?;
-    let sampling = arguments.sampling.resolve();
-    let plans = clips.iter().map(|clip| Plan::new(*clip, &sampling)).collect::<Result<Vec<_>, _>>()?;
+    let recipe = arguments.rig.recipe(&arguments.implicit);
+    let ingredients = source::read(&recipe, console)?;
+    let plans = source::plans(&ingredients, &arguments.sampling, &arguments.rig.file, console)?;
     let cache = source::user_cache(&arguments.cache);
-    let under = source::under_the_skin(&arguments.implicit, &character, &arguments.rig.file)?;
-    let method = arguments.method.unwrap_or_else(|| arguments.implicit.default_method(&under));
-    let settings = arguments.implicit.settings(method, &character, &under);
-    let body = bind(&character, settings, &under, cache.as_ref(), console)?;
+    let body = bind(&ingredients, ingredients.settings(arguments.method), cache.as_ref(), console)?;
     // A second interrupt while this one is being honoured is not an error.
     let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
 
@@ -39,7 +35,7 @@ pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
     if matches!(format, Format::Pc2 | Format::Mdd) && !arguments.no_mesh {
         let path = arguments.output.with_extension("rest.obj");
         let rest = body.rest(&mut Workspace::default());
-        println!("{}", obj::write(&path, &character, &rest)?.display());
+        console.print_path(&obj::write(&path, &ingredients.character, &rest)?)?;
     }
     Ok(Outcome::Done)
 }
@@ -67,7 +63,7 @@ pub fn bake_one(body: &Body, plan: &Plan, path: &Path, name: &str, console: &Con
     console.note(&format!("{name}: {} frames at {} fps, {}", baked.frames, plan.fps, body.method()));
     // A sequence is named by its first file; nobody reads a thousand lines.
     for path in baked.paths.iter().take(if baked.paths.len() > 16 { 1 } else { 16 }) {
-        println!("{}", path.display());
+        console.print_path(path)?;
     }
     Ok(())
 }

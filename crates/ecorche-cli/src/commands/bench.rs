@@ -11,7 +11,8 @@ use serde_json::{Map, Value, json};
 pub fn run(arguments: &BenchArguments, threads: &[u16], console: &Console) -> Result<Outcome, Failure> {
     let all: Vec<&str> = tables().map(|table| table.0).collect();
     if arguments.list {
-        tables().for_each(|(name, summary)| println!("{name:16} {summary}"));
+        let lines: String = tables().map(|(name, summary)| format!("{name:16} {summary}\n")).collect();
+        console.print(lines)?;
         return Ok(Outcome::Done);
     }
     let wanted = arguments.table.iter().map(String::as_str);
@@ -27,7 +28,8 @@ pub fn run(arguments: &BenchArguments, threads: &[u16], console: &Console) -> Re
     let to_stdout = arguments.json.as_deref().is_some_and(|path| path.as_os_str() == "-");
     let machine = Machine::here();
     if !to_stdout {
-        println!("{}, {} processors, {}\n", machine.processor, machine.processors, machine.system);
+        let Machine { processor, processors, system, .. } = &machine;
+        console.print(format_args!("{processor}, {processors} processors, {system}\n\n"))?;
     }
     let counts = settings.threads.clone();
     let mut bench = Bench::new(settings)?;
@@ -36,16 +38,23 @@ pub fn run(arguments: &BenchArguments, threads: &[u16], console: &Console) -> Re
         console.detail(&format!("measuring {name}"));
         let table = bench.table(name)?;
         if !to_stdout {
-            println!("{table}");
+            console.print_line(&table)?;
         }
         measured.push(table);
+        if console.is_unread() && arguments.json.is_none() && arguments.plots.is_none() {
+            break;
+        }
     }
     if let Some(folder) = &arguments.plots {
         std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
         for table in &measured {
             for (i, plot) in table.plots.iter().enumerate() {
                 let number = if table.plots.len() > 1 { format!("-{}", i + 1) } else { String::new() };
-                write_png(&folder.join(format!("{}{number}.png", table.name)), &plot.draw(1000, 560))?;
+                write_png(
+                    &folder.join(format!("{}{number}.png", table.name)),
+                    &plot.draw(1000, 560),
+                    console,
+                )?;
             }
         }
     }
@@ -55,6 +64,7 @@ pub fn run(arguments: &BenchArguments, threads: &[u16], console: &Console) -> Re
         write_json(
             path,
             &json!({ "machine": machine, "threads": counts, "quick": arguments.quick, "tables": tables }),
+            console,
         )?;
     }
     Ok(Outcome::Done)

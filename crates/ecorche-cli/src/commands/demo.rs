@@ -2,18 +2,18 @@
 
 use super::bake::bake_one;
 use super::measure::{as_json, describe, measure, plot};
-use super::render::{on_one_sheet, spread};
-use super::{bind, write_json, write_png};
-use crate::arguments::{Demo, ImplicitArguments};
+use super::render::on_one_sheet;
+use super::{bind_each, write_json, write_png};
+use crate::arguments::{Demo, spread};
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
-use ecorche::deform::{Body, Method, Workspace};
+use ecorche::deform::{Method, Workspace};
 use ecorche::measure::Judge;
 use ecorche::output::{file, obj};
 use ecorche::portrait::{Look, draw_frames};
+use ecorche::recipe::Recipe;
 use ecorche::sampling::{Plan, Sampling};
 use ecorche::skinning::Surface;
-use std::sync::Arc;
 
 /// What is compared; the last is baked.
 const METHODS: [Method; 3] = [Method::Linear, Method::Implicit, Method::Muscles];
@@ -30,18 +30,11 @@ pub fn run(arguments: &Demo, console: &Console) -> Result<Outcome, Failure> {
     std::fs::create_dir_all(folder)
         .map_err(|e| format!("{}: {e}; choose another folder with -o", folder.display()))?;
     console.note(&format!("building sample:{}", arguments.sample));
-    let character = Arc::new(source::load(&format!("sample:{}", arguments.sample))?);
+    let ingredients = source::read(&Recipe::of(format!("sample:{}", arguments.sample)), console)?;
+    let character = &ingredients.character;
     let cache = source::user_cache(&arguments.cache);
-    let under = source::under_the_skin(
-        &ImplicitArguments::default(),
-        &character,
-        &format!("sample:{}", arguments.sample),
-    )?;
-    let methods = if under.has_muscles() { &METHODS[..] } else { &METHODS[..2] };
-    let bodies: Vec<Body> = methods
-        .iter()
-        .map(|&method| bind(&character, method.into(), &under, cache.as_ref(), console))
-        .collect::<Result<_, Failure>>()?;
+    let methods = if ingredients.has_muscles() { &METHODS[..] } else { &METHODS[..2] };
+    let bodies = bind_each(&ingredients, methods, cache.as_ref(), console)?;
     let Some(baked) = bodies.last() else { return Ok(Outcome::Done) };
 
     let every_frame = Sampling::default();
@@ -51,7 +44,7 @@ pub fn run(arguments: &Demo, console: &Console) -> Result<Outcome, Failure> {
         bake_one(baked, &plan, &path, &clip.name, console)?;
     }
     let rest = baked.rest(&mut Workspace::default());
-    println!("{}", obj::write(&folder.join("rest.obj"), &character, &rest)?.display());
+    console.print_path(&obj::write(&folder.join("rest.obj"), character, &rest)?)?;
 
     let shown = character.clip(SHEET_CLIP).or(character.clips.first());
     let plan = Plan::new(shown, &every_frame)?;
@@ -60,23 +53,24 @@ pub fn run(arguments: &Demo, console: &Console) -> Result<Outcome, Failure> {
     let look = Look { width: 320, height: 400, ..Look::default() };
     let (pictures, legend) = draw_frames(&bodies, &plan, &numbers, look, None, || bar.inc(1))?;
     bar.finish_and_clear();
-    write_png(&folder.join("methods.png"), &on_one_sheet(pictures, methods, &numbers, &plan, &legend))?;
+    let sheet = on_one_sheet(pictures, methods, &numbers, &plan, &legend);
+    write_png(&folder.join("methods.png"), &sheet, console)?;
 
-    let surface = Surface::new(&character).ok_or("the sample has no skinned mesh")?;
+    let surface = Surface::new(character).ok_or("the sample has no skinned mesh")?;
     let judge = Judge::of(&surface)?;
     let sparse = Sampling { fps: Some(MEASURED_FPS), frames: None };
     let plans =
         character.clips.iter().map(|clip| Plan::new(Some(clip), &sparse)).collect::<Result<Vec<_>, _>>()?;
     let measured = measure(&judge, &surface, &bodies, &plans, console)?;
     let text = describe(&measured);
-    print!("{text}");
+    console.print(&text)?;
     file::write(&folder.join("measure.txt"), text.as_bytes())?;
-    write_json(&folder.join("measure.json"), &as_json(&measured))?;
+    write_json(&folder.join("measure.json"), &as_json(&measured), console)?;
     let of_sheet: Vec<_> = measured
         .into_iter()
         .filter(|(name, _)| Some(name.as_str()) == shown.map(|c| c.name.as_str()))
         .collect();
-    write_png(&folder.join("pairs.png"), &plot(&of_sheet, "pairs").draw(1100, 500))?;
+    write_png(&folder.join("pairs.png"), &plot(&of_sheet, "pairs").draw(1100, 500), console)?;
     console.note(&format!("look at {}", folder.join("methods.png").display()));
     Ok(Outcome::Done)
 }

@@ -1,10 +1,8 @@
 //! `ecorche field`: the fields under the skin, as pictures or as a mesh.
 
-use super::render::spread;
 use super::{bind, write_png};
-use crate::arguments::{FieldArguments, Slice};
+use crate::arguments::{FieldArguments, ImplicitArguments, Slice};
 use crate::console::Console;
-use crate::source::Under;
 use crate::{Failure, Outcome, source};
 use ecorche::character::{Character, Pose};
 use ecorche::deform::{Body, Method, Settings, Workspace};
@@ -14,6 +12,9 @@ use ecorche::output::sheet::Sheet;
 use ecorche::output::{ColourMap, Picture, file, obj, picture, with_label};
 use ecorche::portrait::{FieldLook, Show, Through, draw_fields, field_surface, part_of_joint};
 use ecorche::sampling::Plan;
+
+/// Most frames on a contact sheet unless told otherwise.
+const PANELS: u16 = 8;
 
 /// Draws or writes what was asked for.
 pub fn run(arguments: &FieldArguments, console: &Console) -> Result<Outcome, Failure> {
@@ -30,48 +31,48 @@ pub fn run(arguments: &FieldArguments, console: &Console) -> Result<Outcome, Fai
         ),
         None => None,
     };
-    let character = source::load_rigged(&arguments.rig, console)?;
-    let plan =
-        source::plan_of_one(&character, &arguments.sampling, arguments.frame, &arguments.rig.file, console)?;
-    let every = as_mesh || arguments.animate;
-    let numbers = if every { plan.frames.clone().collect() } else { spread(&plan, arguments.panels.into()) };
+    let ingredients = source::read(&arguments.rig.recipe(&ImplicitArguments::default()), console)?;
+    let character = &ingredients.character;
+    let drawing = &arguments.drawing;
+    let plan = drawing.plan(&ingredients, &arguments.rig.file, console)?;
+    let numbers = if as_mesh { plan.frames.clone().collect() } else { drawing.numbers(&plan, PANELS) };
 
     let cache = source::user_cache(&arguments.cache);
     let settings = Settings { method: Method::Implicit, composition, ..Settings::default() };
-    let body = bind(&character, settings, &Under::default(), cache.as_ref(), console)?;
+    let body = bind(&ingredients, settings, cache.as_ref(), console)?;
     let show = match (&arguments.slice, &arguments.path) {
-        (Some(slice), _) => Show::Slice(slice.axis, through(slice, &character, &arguments.rig.file)?),
+        (Some(slice), _) => Show::Slice(slice.axis, through(slice, character, &arguments.rig.file)?),
         (None, Some(vertex)) => Show::Path(traced(vertex, &body, &arguments.rig.file)?),
         (None, None) if arguments.samples => Show::Samples,
         (None, None) => Show::Surface,
     };
     if let Show::Path(vertex) = show {
-        list_steps(&body, &plan, &numbers, vertex);
+        list_steps(&body, &plan, &numbers, vertex, console)?;
     }
     let part = arguments.bone.as_deref().map(|name| part_of_joint(&body, name)).transpose()?;
-    let (width, height) = arguments.size.unwrap_or(if numbers.len() == 1 { (900, 900) } else { (400, 400) });
+    let (width, height) = drawing.size.unwrap_or(if numbers.len() == 1 { (900, 900) } else { (400, 400) });
     let look = FieldLook {
         show,
         part,
         level: arguments.level,
         cells: arguments.cells.into(),
-        view: arguments.view,
+        view: drawing.view,
         width,
         height,
     };
     if as_mesh {
-        write_meshes(arguments, &body, &plan, &numbers, &look)?;
+        write_meshes(arguments, &body, &plan, &numbers, &look, console)?;
         return Ok(Outcome::Done);
     }
     let bar = console.progress("drawing", numbers.len());
     let pictures = draw_fields(&body, &plan, &numbers, &look, || bar.inc(1))?;
     bar.finish_and_clear();
-    if arguments.animate {
+    if drawing.animate {
         let mut bytes = Vec::new();
         picture::encode_animation(&pictures, plan.fps, &mut bytes)?;
-        println!("{}", file::write(&arguments.output, &bytes)?.display());
+        console.print_path(&file::write(&arguments.output, &bytes)?)?;
     } else {
-        write_png(&arguments.output, &on_one_sheet(pictures, &numbers, &plan, &look))?;
+        write_png(&arguments.output, &on_one_sheet(pictures, &numbers, &plan, &look), console)?;
     }
     Ok(Outcome::Done)
 }
@@ -83,6 +84,7 @@ fn write_meshes(
     plan: &Plan,
     numbers: &[usize],
     look: &FieldLook,
+    console: &Console,
 ) -> Result<(), Failure> {
     let character = body.character();
     let mut pose = Pose::rest(character);
@@ -94,7 +96,7 @@ fn write_meshes(
             _ => with_label(&arguments.output, &format!("{number:04}")),
         };
         let name = arguments.bone.as_deref().unwrap_or("field");
-        println!("{}", obj::write_surface(&path, name, &surface, &character.world)?.display());
+        console.print_path(&obj::write_surface(&path, name, &surface, &character.world)?)?;
     }
     Ok(())
 }
@@ -116,7 +118,13 @@ fn traced(name: &str, body: &Body, file: &str) -> Result<u32, Failure> {
 }
 
 /// Each step of a vertex and how far from skinning it then is.
-fn list_steps(body: &Body, plan: &Plan, numbers: &[usize], vertex: u32) {
+fn list_steps(
+    body: &Body,
+    plan: &Plan,
+    numbers: &[usize],
+    vertex: u32,
+    console: &Console,
+) -> Result<(), Failure> {
     let mut workspace = Workspace::default();
     workspace.trace(Some(vertex));
     let mut pose = Pose::rest(body.character());
@@ -125,12 +133,13 @@ fn list_steps(body: &Body, plan: &Plan, numbers: &[usize], vertex: u32) {
         body.deform(&pose, plan.time(number), &mut workspace);
         let Some(&(_, start)) = workspace.path().first() else { continue };
         for (what, at) in workspace.path() {
-            println!(
-                "frame {number}  {what:<8} {:8.3} mm from where skinning took it",
-                1e3 * at.distance(start)
-            );
+            let distance = 1e3 * at.distance(start);
+            console.print_line(format_args!(
+                "frame {number}  {what:<8} {distance:8.3} mm from where skinning took it"
+            ))?;
         }
     }
+    Ok(())
 }
 
 fn through(slice: &Slice, character: &Character, file: &str) -> Result<Through, Failure> {

@@ -9,17 +9,19 @@ use ecorche::character::Character;
 use ecorche::character::info::{Info, MeshInfo};
 use ecorche::muscle::definition::BodyDef;
 use ecorche::parts::{PartSettings, Parts, PartsReport};
+use ecorche::recipe::{Recipe, read_character};
 use ecorche::skinning::Surface;
 use std::fmt::Write;
 
 /// Prints the summary, or writes it as JSON.
-pub fn run(arguments: &InfoArguments, _console: &Console) -> Result<Outcome, Failure> {
-    let character = source::load(&arguments.file)?;
-    let anatomy = source::load_anatomy(&arguments.anatomy, &character)?;
+pub fn run(arguments: &InfoArguments, console: &Console) -> Result<Outcome, Failure> {
+    let recipe = Recipe { anatomy: arguments.anatomy.source(), ..Recipe::of(&arguments.file) };
+    let character = read_character(&recipe.character)?;
+    let anatomy = recipe.anatomy_file(&character)?;
     let info = Info::of(&character);
     let parts = if arguments.parts { Some(parts_of(&character, arguments)) } else { None };
     match &arguments.json {
-        Some(path) => write_json(path, &WithParts { info: &info, parts: parts.flatten() })?,
+        Some(path) => write_json(path, &WithParts { info: &info, parts: parts.flatten() }, console)?,
         None => {
             let mut text = describe(&info, arguments.joints)?;
             match parts {
@@ -30,7 +32,7 @@ pub fn run(arguments: &InfoArguments, _console: &Console) -> Result<Outcome, Fai
             if let Some(file) = &anatomy {
                 describe_anatomy(&mut text, file, &file.anatomy().in_full(&character))?;
             }
-            std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes())?;
+            console.print(text)?;
         }
     }
     Ok(Outcome::Done)

@@ -2,10 +2,11 @@
 
 use crate::arguments::Init;
 use crate::console::Console;
-use crate::{Failure, Outcome, source};
+use crate::{Failure, Outcome};
 use ecorche::anatomy::preset::{self, Preset};
 use ecorche::anatomy::{AnatomyFile, init};
 use ecorche::output::file;
+use ecorche::recipe::read_character;
 
 /// Writes the file and says what was placed and what not.
 pub fn run(arguments: &Init, console: &Console) -> Result<Outcome, Failure> {
@@ -17,15 +18,14 @@ pub fn run(arguments: &Init, console: &Console) -> Result<Outcome, Failure> {
         )
         .into());
     }
-    let character = source::load(&arguments.file)?;
+    let character = read_character(&arguments.file)?;
     console.warn_of_repairs(&arguments.file, &character.repairs);
     let preset = if arguments.skin_only { Preset::default() } else { preset::place(&character) };
     let text = init::write(&character, &preset);
     // What is written must be what is read: a joint with an unheard-of name shows here, not at the next command.
     let written = AnatomyFile::parse(&path.display().to_string(), text)?;
     written.check(&character.skeleton)?;
-    file::write(path, written.text().as_bytes())?;
-    println!("{}", path.display());
+    console.print_path(&file::write(path, written.text().as_bytes())?)?;
     if !arguments.skin_only {
         let body = written.anatomy().in_full(&character);
         console.note(&format!("placed {} muscles and {} fat pads", body.muscle.len(), body.fat.len()));

@@ -14,6 +14,6 @@ pub fn run(arguments: &Join, console: &Console) -> Result<Outcome, Failure> {
         joined.samples.len(),
         joined.samples.first().map_or(0, Vec::len)
     ));
-    println!("{}", path.display());
+    console.print_path(&path)?;
     Ok(Outcome::Done)
 }

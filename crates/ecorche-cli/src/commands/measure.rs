@@ -1,6 +1,6 @@
 //! `ecorche measure`: the figures of methods on clips, as table, JSON and plot; a gate for builds.
 
-use super::{bind, write_json, write_png};
+use super::{bind_each, write_json, write_png};
 use crate::arguments::Measure;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
@@ -27,41 +27,34 @@ pub fn run(arguments: &Measure, console: &Console) -> Result<Outcome, Failure> {
             format!("--figure {}: no such figure; there are {}", arguments.figure, names.join(", ")).into()
         );
     }
-    let character = source::load_rigged(&arguments.rig, console)?;
-    let clips = source::choose_clips(&character, &arguments.sampling, &arguments.rig.file, console)?;
-    let sampling = arguments.sampling.resolve();
-    let plans = clips.iter().map(|clip| Plan::new(*clip, &sampling)).collect::<Result<Vec<_>, _>>()?;
-    let surface = Surface::new(&character).ok_or_else(|| {
+    let ingredients = source::read(&arguments.rig.recipe(&arguments.implicit), console)?;
+    let plans = source::plans(&ingredients, &arguments.sampling, &arguments.rig.file, console)?;
+    let surface = Surface::new(&ingredients.character).ok_or_else(|| {
         format!("{}: has no skinned mesh to measure; give it weights with --weights heat", arguments.rig.file)
     })?;
     let judge = Judge::of(&surface)?;
     let cache = source::user_cache(&arguments.cache);
-    let under = source::under_the_skin(&arguments.implicit, &character, &arguments.rig.file)?;
     let mut methods = arguments.methods.clone();
     if methods.is_empty() {
         methods.extend([Method::Linear, Method::DualQuaternion, Method::Implicit]);
-        methods.extend(under.has_muscles().then_some(Method::Muscles));
+        methods.extend(ingredients.has_muscles().then_some(Method::Muscles));
     }
-    let bodies: Vec<Body> = methods
-        .iter()
-        .map(|&method| {
-            let settings = arguments.implicit.settings(method, &character, &under);
-            bind(&character, settings, &under, cache.as_ref(), console)
-        })
-        .collect::<Result<_, Failure>>()?;
+    let bodies = bind_each(&ingredients, &methods, cache.as_ref(), console)?;
     let measured = measure(&judge, &surface, &bodies, &plans, console)?;
     let muscles = muscles(&bodies, &plans);
 
     if arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-") {
-        print!("{}", describe(&measured));
-        muscles.iter().for_each(|(clip, history)| println!("{clip}, {}", history.describe()));
+        console.print(describe(&measured))?;
+        for (clip, history) in &muscles {
+            console.print_line(format_args!("{clip}, {}", history.describe()))?;
+        }
     }
     if let Some(path) = &arguments.json {
         let mut json = as_json(&measured);
         for (clip, history) in &muscles {
             json[clip.as_str()]["muscles"]["fibres"] = serde_json::to_value(history)?;
         }
-        write_json(path, &json)?;
+        write_json(path, &json, console)?;
     }
     if let Some(path) = &arguments.plot_muscles {
         let several = muscles.len() > 1;
@@ -78,11 +71,11 @@ pub fn run(arguments: &Measure, console: &Console) -> Result<Outcome, Failure> {
                 sheet = sheet.panel(plot.draw(1000, 420), "");
             }
             let path = if several { with_label(path, clip) } else { path.clone() };
-            write_png(&path, &sheet.compose())?;
+            write_png(&path, &sheet.compose(), console)?;
         }
     }
     if let Some(path) = &arguments.plot {
-        write_png(path, &plot(&measured, &arguments.figure).draw(1100, 500))?;
+        write_png(path, &plot(&measured, &arguments.figure).draw(1100, 500), console)?;
     }
     let mut passed = true;
     for (clip, methods) in &measured {

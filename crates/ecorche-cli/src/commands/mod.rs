@@ -18,25 +18,21 @@ pub mod tissue;
 
 use crate::Failure;
 use crate::console::Console;
-use crate::source::Under;
 use ecorche::cache::Cache;
-use ecorche::character::Character;
-use ecorche::deform::{Body, Settings};
+use ecorche::deform::{Body, Method, Settings};
 use ecorche::muscle::definition::BodyDef;
 use ecorche::output::{Picture, file};
-use std::io::Write;
+use ecorche::recipe::Ingredients;
 use std::path::Path;
-use std::sync::Arc;
 
 /// Binds a character and tells, if asked for details, what became of its skin.
 pub fn bind(
-    character: &Arc<Character>,
+    ingredients: &Ingredients,
     settings: Settings,
-    under: &Under,
     cache: Option<&Cache>,
     console: &Console,
 ) -> Result<Body, Failure> {
-    let body = Body::bind_with(character.clone(), settings, &under.body, &under.folder, cache)?;
+    let body = ingredients.bind(settings, cache)?;
     if let Some(parts) = body.parts() {
         console.detail(parts.report.to_string().trim_end());
     }
@@ -47,24 +43,30 @@ pub fn bind(
     Ok(body)
 }
 
-/// Writes a picture as PNG.
-pub fn write_png(path: &Path, picture: &Picture) -> Result<(), Failure> {
-    let mut bytes = Vec::new();
-    picture.encode_png(&mut bytes)?;
-    file::write(path, &bytes)?;
-    println!("{}", path.display());
-    Ok(())
+/// Binds a character once for each method.
+pub fn bind_each(
+    ingredients: &Ingredients,
+    methods: &[Method],
+    cache: Option<&Cache>,
+    console: &Console,
+) -> Result<Vec<Body>, Failure> {
+    let bound = |&method| bind(ingredients, ingredients.settings(Some(method)), cache, console);
+    methods.iter().map(bound).collect()
 }
 
-/// Writes `value` as JSON to `path`, or to standard output for `-`.
-pub fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Failure> {
+/// Writes a picture as PNG and prints its path.
+pub fn write_png(path: &Path, picture: &Picture, console: &Console) -> Result<(), Failure> {
+    let mut bytes = Vec::new();
+    picture.encode_png(&mut bytes)?;
+    console.print_path(&file::write(path, &bytes)?)
+}
+
+/// Writes `value` as JSON to `path` and prints the path, or prints the JSON for `-`.
+pub fn write_json(path: &Path, value: &impl serde::Serialize, console: &Console) -> Result<(), Failure> {
     let mut text = serde_json::to_string_pretty(value)?;
     text.push('\n');
     if path.as_os_str() == "-" {
-        std::io::stdout().write_all(text.as_bytes())?;
-    } else {
-        file::write(path, text.as_bytes())?;
-        println!("{}", path.display());
+        return console.print(text);
     }
-    Ok(())
+    console.print_path(&file::write(path, text.as_bytes())?)
 }

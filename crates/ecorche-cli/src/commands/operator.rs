@@ -2,6 +2,7 @@
 
 use super::write_png;
 use crate::arguments::OperatorArguments;
+use crate::console::Console;
 use crate::{Failure, Outcome};
 use ecorche::field::Controller;
 use ecorche::field::operator::{NAMES, by_name};
@@ -11,7 +12,7 @@ use ecorche::output::operator_graph::operator_graph;
 const SIDE: usize = 320;
 
 /// Draws the operator.
-pub fn run(arguments: &OperatorArguments) -> Result<Outcome, Failure> {
+pub fn run(arguments: &OperatorArguments, console: &Console) -> Result<Outcome, Failure> {
     let operator = by_name(&arguments.name).ok_or_else(|| {
         format!("no operator is called \"{}\"; there are {}", arguments.name, NAMES.join(", "))
     })?;
@@ -25,6 +26,7 @@ pub fn run(arguments: &OperatorArguments) -> Result<Outcome, Failure> {
         return Err(format!("an opening of {bad} makes no sense; give numbers from 0 to 1").into());
     }
     let path = arguments.output.clone().unwrap_or_else(|| format!("{}.png", arguments.name).into());
-    write_png(&path, &operator_graph(operator.as_ref(), &controller, &arguments.openings, SIDE))?;
+    let graph = operator_graph(operator.as_ref(), &controller, &arguments.openings, SIDE);
+    write_png(&path, &graph, console)?;
     Ok(Outcome::Done)
 }

@@ -1,61 +1,53 @@
 //! `ecorche render`: a picture, a contact sheet or an animation.
 
-use super::{bind, write_png};
+use super::{bind_each, write_png};
 use crate::arguments::Render;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
 use ecorche::character::Character;
-use ecorche::deform::Body;
 use ecorche::deform::Method;
 use ecorche::output::sheet::Sheet;
 use ecorche::output::{Picture, file, legend::Legend, picture};
 use ecorche::portrait::{Look, MuscleLook, draw_frames};
 use ecorche::sampling::Plan;
 
+/// Most frames on a contact sheet unless told otherwise.
+const PANELS: u16 = 12;
+
 /// Draws what was asked for.
 pub fn run(arguments: &Render, console: &Console) -> Result<Outcome, Failure> {
-    let character = source::load_rigged(&arguments.rig, console)?;
-    let under = source::under_the_skin(&arguments.implicit, &character, &arguments.rig.file)?;
-    if arguments.muscles.is_some() && !under.has_muscles() {
+    let ingredients = source::read(&arguments.rig.recipe(&arguments.implicit), console)?;
+    if arguments.muscles.is_some() && !ingredients.has_muscles() {
         return Err(format!(
             "{}: has no muscles to draw; give it an anatomy file with --anatomy (`ecorche init` writes one)",
             arguments.rig.file
         )
         .into());
     }
-    let method = arguments.method.unwrap_or_else(|| arguments.implicit.default_method(&under));
-    let methods: Vec<Method> =
-        if arguments.compare.is_empty() { vec![method] } else { arguments.compare.clone() };
-    let plan =
-        source::plan_of_one(&character, &arguments.sampling, arguments.frame, &arguments.rig.file, console)?;
-    let numbers = if arguments.animate {
-        plan.frames.clone().collect()
-    } else {
-        spread(&plan, arguments.panels.into())
-    };
+    let mut methods = arguments.compare.clone();
+    if methods.is_empty() {
+        methods.push(ingredients.settings(arguments.method).method);
+    }
+    let drawing = &arguments.drawing;
+    let plan = drawing.plan(&ingredients, &arguments.rig.file, console)?;
+    let numbers = drawing.numbers(&plan, PANELS);
 
     let cache = source::user_cache(&arguments.cache);
-    let bodies: Vec<Body> = methods
-        .iter()
-        .map(|&method| {
-            let settings = arguments.implicit.settings(method, &character, &under);
-            bind(&character, settings, &under, cache.as_ref(), console)
-        })
-        .collect::<Result<_, Failure>>()?;
+    let bodies = bind_each(&ingredients, &methods, cache.as_ref(), console)?;
     let panels = numbers.len() * bodies.len();
-    let (width, height) = arguments.size.unwrap_or(if panels == 1 { (900, 900) } else { (320, 400) });
+    let (width, height) = drawing.size.unwrap_or(if panels == 1 { (900, 900) } else { (320, 400) });
     let focus = arguments
         .focus
         .as_deref()
-        .map(|name| find_joint(&character, name, &arguments.rig.file))
+        .map(|name| find_joint(&ingredients.character, name, &arguments.rig.file))
         .transpose()?;
     let look = Look {
-        view: arguments.view,
+        view: drawing.view,
         width,
         height,
         wire: arguments.wire,
         focus,
-        follow: !arguments.animate,
+        follow: !drawing.animate,
         muscles: arguments.muscles.map(|colour| MuscleLook { colour, skin: arguments.skin }),
     };
     let bar = console.progress("drawing", panels);
@@ -63,7 +55,7 @@ pub fn run(arguments: &Render, console: &Console) -> Result<Outcome, Failure> {
         draw_frames(&bodies, &plan, &numbers, look, arguments.show.as_deref(), || bar.inc(1))?;
     bar.finish_and_clear();
 
-    if arguments.animate {
+    if drawing.animate {
         let frames: Vec<Picture> = pictures
             .into_iter()
             .map(|row| {
@@ -76,10 +68,10 @@ pub fn run(arguments: &Render, console: &Console) -> Result<Outcome, Failure> {
             .collect();
         let mut bytes = Vec::new();
         picture::encode_animation(&frames, plan.fps, &mut bytes)?;
-        file::write(&arguments.output, &bytes)?;
-        println!("{}", arguments.output.display());
+        console.print_path(&file::write(&arguments.output, &bytes)?)?;
     } else {
-        write_png(&arguments.output, &on_one_sheet(pictures, &methods, &numbers, &plan, &legend))?;
+        let sheet = on_one_sheet(pictures, &methods, &numbers, &plan, &legend);
+        write_png(&arguments.output, &sheet, console)?;
     }
     Ok(Outcome::Done)
 }
@@ -125,13 +117,6 @@ fn side_by_side(row: Vec<Picture>, methods: &[Method], legend: &Option<Legend>) 
         sheet = sheet.legend(legend.clone());
     }
     sheet.compose()
-}
-
-/// At most `most` frames of the plan, first and last among them.
-pub fn spread(plan: &Plan, most: usize) -> Vec<usize> {
-    let (first, count) = (*plan.frames.start(), plan.len());
-    let shown = count.min(most).max(1);
-    (0..shown).map(|i| first + (i * (count - 1)) / (shown - 1).max(1)).collect()
 }
 
 fn find_joint(character: &Character, name: &str, file: &str) -> Result<usize, Failure> {

@@ -3,9 +3,8 @@
 use super::write_png;
 use crate::arguments::Samples;
 use crate::console::Console;
-use crate::{Failure, Outcome, source};
-use ecorche::deform::Body;
-use ecorche::deform::Method;
+use crate::{Failure, Outcome};
+use ecorche::deform::{Body, Method};
 use ecorche::portrait::{Look, draw_frames};
 use ecorche::samples;
 use ecorche::sampling::{Plan, Sampling};
@@ -25,18 +24,18 @@ pub fn run(arguments: &Samples, console: &Console) -> Result<Outcome, Failure> {
             )?;
         }
     }
-    print!("{text}");
+    console.print(text)?;
     if let Some(folder) = &arguments.pictures {
         std::fs::create_dir_all(folder)?;
         for sample in samples::list() {
-            let character = Arc::new(source::load(&format!("sample:{}", sample.name))?);
+            let character = Arc::new(samples::build(sample.name)?);
             let plan = Plan::new(None, &Sampling::default())?;
             let body = Body::bind(character, Method::DualQuaternion, None);
             let bar = console.progress(sample.name, 1);
             let (pictures, _) = draw_frames(&[body], &plan, &[0], Look::default(), None, || bar.inc(1))?;
             bar.finish_and_clear();
             if let Some(picture) = pictures.iter().flatten().next() {
-                write_png(&folder.join(format!("{}.png", sample.name)), picture)?;
+                write_png(&folder.join(format!("{}.png", sample.name)), picture, console)?;
             }
         }
     }

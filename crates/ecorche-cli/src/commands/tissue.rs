@@ -60,7 +60,7 @@ pub fn run(arguments: &Tissue, console: &Console) -> Result<Outcome, Failure> {
     }
     bar.finish_and_clear();
     for path in write_log(&scene, &log, &arguments.output)? {
-        println!("{}", path.display());
+        console.print_path(&path)?;
     }
     for (name, plot) in plots(&log.records) {
         save(&arguments.output.join(name), &plot.draw(900, 480))?;

@@ -17,7 +17,7 @@ mod key;
 #[cfg(test)]
 mod tests;
 
-use crate::anatomy::{Anatomy, AnatomyFile, FileError, SkinDef};
+use crate::anatomy::{Anatomy, AnatomyFile, FileError};
 use crate::cache::Cache;
 use crate::character::motion::{self, JoinError, JoinReport};
 use crate::character::{self, Character, Clip, ReadError, Repair};
@@ -197,10 +197,10 @@ pub enum Note {
 pub struct Ingredients {
     /// The character, its motion joined, its weights made.
     pub character: Arc<Character>,
-    /// The anatomy as a text, where the recipe names one.
+    /// The text of the anatomy, where the recipe names one.
     pub anatomy_file: Option<AnatomyFile>,
-    /// Settings of the skin.
-    pub skin: SkinDef,
+    /// Settings of the skin, muscles and fat as written.
+    pub anatomy: Anatomy,
     /// Muscles and fat, mirror images written out; empty if the recipe leaves them out.
     pub body: BodyDef,
     /// The folder that files named in the anatomy are relative to.
@@ -261,13 +261,13 @@ impl Recipe {
         let ingredients = Ingredients {
             character: Arc::new(character),
             anatomy_file,
-            skin: SkinDef::default(),
+            anatomy: Anatomy::default(),
             body: BodyDef::default(),
             folder: PathBuf::new(),
             notes,
             recipe: self.clone(),
         };
-        Ok(ingredients.with_anatomy(&anatomy, &folder))
+        Ok(ingredients.with_anatomy(anatomy, folder))
     }
 
     /// Reads the ingredients and binds them as the recipe says. What takes long is looked up in `cache` first, if
@@ -327,14 +327,19 @@ impl Recipe {
 
 impl Ingredients {
     /// The same character with another anatomy, which must fit its skeleton; files it names are relative to `folder`.
-    pub fn with_anatomy(mut self, anatomy: &Anatomy, folder: &Path) -> Self {
-        self.skin = anatomy.skin.clone();
+    pub fn with_anatomy(mut self, anatomy: Anatomy, folder: PathBuf) -> Self {
         self.body = match self.recipe.muscles {
             MuscleUse::Off => BodyDef::default(),
             MuscleUse::Dynamic | MuscleUse::Still => anatomy.in_full(&self.character),
         };
-        self.folder = folder.to_owned();
+        self.anatomy = anatomy;
+        self.folder = folder;
         self
+    }
+
+    /// What was read.
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
     }
 
     /// Whether anything moves under the skin.
@@ -345,7 +350,7 @@ impl Ingredients {
     /// How to bind for `method`; `None`: the best for the anatomy. What the anatomy asks for holds where the recipe does
     /// not say otherwise.
     pub fn settings(&self, method: Option<Method>) -> Settings {
-        let settings = Settings::of_skin(&self.skin, &self.character.skeleton);
+        let settings = Settings::of_skin(&self.anatomy.skin, &self.character.skeleton);
         let method = method.unwrap_or_else(|| {
             let robust = self.recipe.tracking.is_none_or(|t| t == Tracking::Robust);
             if robust && self.has_muscles() { Method::Muscles } else { Method::Implicit }

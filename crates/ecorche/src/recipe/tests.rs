@@ -82,7 +82,11 @@ fn a_key_changes_with_what_determines_frames_and_with_nothing_else() {
     ] {
         assert_ne!(muscles, other);
     }
-    assert_eq!(key(&plain, Method::Linear, "curl"), key(&tense, Method::Linear, "curl"), "not under this skin");
+    assert_eq!(
+        key(&plain, Method::Linear, "curl"),
+        key(&tense, Method::Linear, "curl"),
+        "not under this skin"
+    );
 }
 
 #[test]
