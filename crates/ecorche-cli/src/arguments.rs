@@ -5,7 +5,7 @@ use crate::console::Console;
 use crate::source;
 use clap::{Args, Parser, Subcommand};
 use ecorche::character::motion::RANGE;
-use ecorche::deform::{Method, Tracking};
+use ecorche::deform::{Stack, Tracking};
 use ecorche::field::section::{Axis, UnknownAxis};
 use ecorche::output::raster::View;
 use ecorche::portrait::MuscleColour;
@@ -188,7 +188,7 @@ pub struct Bake {
     /// (skin that touches skin; the default otherwise), lbs (linear blend), dqs (dual quaternions), cor (centres of
     /// rotation)
     #[arg(long, value_name = "METHOD")]
-    pub method: Option<Method>,
+    pub method: Option<Stack>,
     /// The implicit method.
     #[command(flatten)]
     pub implicit: ImplicitArguments,
@@ -397,7 +397,7 @@ pub struct Render {
     pub drawing: Drawing,
     /// Deformation: muscles, implicit, lbs, dqs or cor; muscles by default where the anatomy has any, else implicit
     #[arg(long, value_name = "METHOD")]
-    pub method: Option<Method>,
+    pub method: Option<Stack>,
     /// The implicit method.
     #[command(flatten)]
     pub implicit: ImplicitArguments,
@@ -409,7 +409,7 @@ pub struct Render {
     pub skin: f32,
     /// Several methods side by side
     #[arg(long, value_name = "METHODS", value_delimiter = ',', conflicts_with = "method")]
-    pub compare: Vec<Method>,
+    pub compare: Vec<Stack>,
     /// Close-up that follows a joint
     #[arg(long, value_name = "JOINT")]
     pub focus: Option<String>,
@@ -447,7 +447,7 @@ pub struct Measure {
     pub sampling: SamplingArguments,
     /// Methods to measure; lbs,dqs,implicit by default, and muscles where the anatomy has any
     #[arg(long, value_name = "METHODS", value_delimiter = ',')]
-    pub methods: Vec<Method>,
+    pub methods: Vec<Stack>,
     /// The implicit method.
     #[command(flatten)]
     pub implicit: ImplicitArguments,

@@ -163,7 +163,7 @@ mod tests {
         assert!(!progress.failed && !progress.running && progress.done == progress.frames, "{progress:?}");
         assert_eq!(progress.files.len(), 2);
         let character = bodies.ingredients().character.clone();
-        let body = Body::bind(character.clone(), ecorche::deform::Method::DualQuaternion, None);
+        let body = Body::bind(character.clone(), ecorche::deform::Stack::dual_quaternion(), None).unwrap();
         let plan = Plan::new(character.clip("bend"), &Sampling { fps: Some(10.0), frames: None }).unwrap();
         bake(&body, &plan, &there, |_| ControlFlow::Continue(())).unwrap();
         assert_eq!(std::fs::read(here).unwrap(), std::fs::read(there).unwrap());

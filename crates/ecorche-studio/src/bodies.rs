@@ -6,8 +6,7 @@
 use crate::message::Look;
 use ecorche::anatomy::Anatomy;
 use ecorche::cache::Cache;
-use ecorche::deform::{Body, Method, Settings};
-use ecorche::muscle::BuildError;
+use ecorche::deform::{BindError, Body, Settings, Stack};
 use ecorche::recipe::Ingredients;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -53,14 +52,14 @@ pub struct Bodies {
 }
 
 impl Look {
-    /// The library's name for it.
-    pub fn method(self) -> Method {
+    /// What the library calls it.
+    pub fn stack(self) -> Stack {
         match self {
-            Self::Lbs => Method::Linear,
-            Self::Dqs => Method::DualQuaternion,
-            Self::Cor => Method::CentreOfRotation,
-            Self::Implicit => Method::Implicit,
-            Self::Muscles => Method::Muscles,
+            Self::Lbs => Stack::linear(),
+            Self::Dqs => Stack::dual_quaternion(),
+            Self::Cor => Stack::centre_of_rotation(),
+            Self::Implicit => Stack::implicit(),
+            Self::Muscles => Stack::muscles(),
         }
     }
 
@@ -91,9 +90,9 @@ impl Bodies {
         anatomy: Anatomy,
         folder: PathBuf,
         coherent: bool,
-    ) -> Result<Body, BuildError> {
+    ) -> Result<Body, BindError> {
         let ingredients = self.ingredients.clone().with_anatomy(anatomy, folder);
-        let settings = Settings { coherent, ..ingredients.settings(Some(look.method())) };
+        let settings = Settings { coherent, ..ingredients.settings(Some(look.stack())) };
         ingredients.bind(settings, self.cache.as_ref())
     }
 

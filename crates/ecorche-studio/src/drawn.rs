@@ -165,14 +165,14 @@ fn folded(normal: Vec3) -> [f32; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ecorche::deform::{Body, Method, Workspace};
+    use ecorche::deform::{Body, Stack, Workspace};
     use std::sync::Arc;
 
     #[test]
     fn the_drawn_surface_is_the_file_s() {
         let character = Arc::new(ecorche::samples::build("cylinder").unwrap());
         let drawn = Drawn::new(&character);
-        let body = Body::bind(character.clone(), Method::Linear, None);
+        let body = Body::bind(character.clone(), Stack::linear(), None).unwrap();
         let frame = body.rest(&mut Workspace::default());
         let (mut positions, mut normals) = (Vec::new(), Vec::new());
         drawn.positions(&frame, &mut positions);

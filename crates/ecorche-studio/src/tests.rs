@@ -158,8 +158,12 @@ fn a_page_sees_the_frame_it_scrubs_to_and_undo_brings_the_same_bits_back() {
         say(&mut socket, view("implicit", at)).await;
         let (_, before) = until(&mut socket, 3, shows("implicit", at)).await;
 
-        let body =
-            ecorche::deform::Body::bind(Arc::new(character.clone()), ecorche::deform::Method::Implicit, None);
+        let body = ecorche::deform::Body::bind(
+            Arc::new(character.clone()),
+            ecorche::deform::Stack::implicit(),
+            None,
+        )
+        .unwrap();
         let mut pose = ecorche::character::Pose::rest(&character);
         clip.sample(clip.frame_time(middle, fps), &mut pose);
         let frame = body.deform(&pose, 0.0, &mut Default::default());

@@ -6,7 +6,7 @@
 
 use ecorche::character::{Binding, Faces, Influences, Mesh, Skin};
 use ecorche::geom::{Shading, Weld};
-use ecorche::skinning::{CentresOfRotation, Method, Skinner, Workspace};
+use ecorche::skinning::{CentresOfRotation, Skinner, Skinning, Workspace};
 use glam::{Affine3A, Quat, Vec3};
 use std::f32::consts::TAU;
 use std::time::Instant;
@@ -76,7 +76,7 @@ fn pose(scale: f32) -> Vec<Affine3A> {
 }
 
 /// Least time of a frame, nanoseconds per vertex.
-fn measure(mesh: &Mesh, method: Method, world: &[Affine3A]) -> f64 {
+fn measure(mesh: &Mesh, method: Skinning, world: &[Affine3A]) -> f64 {
     let skinner = Skinner::new(mesh, method);
     let mut out = vec![Vec3::ZERO; mesh.positions.len()];
     let mut workspace = Workspace::default();
@@ -91,8 +91,8 @@ fn measure(mesh: &Mesh, method: Method, world: &[Affine3A]) -> f64 {
 }
 
 fn main() {
-    let wanted: Option<Method> = std::env::args().skip(1).find_map(|a| a.parse().ok());
-    let methods: Vec<Method> = wanted.map_or(Method::ALL.to_vec(), |m| vec![m]);
+    let wanted: Option<Skinning> = std::env::args().skip(1).find_map(|a| a.parse().ok());
+    let methods: Vec<Skinning> = wanted.map_or(Skinning::ALL.to_vec(), |m| vec![m]);
     let threads = rayon::current_num_threads();
     for (label, count) in [("1 thread", 1), ("all threads", threads)] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build().expect("a thread pool");

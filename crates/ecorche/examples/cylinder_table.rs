@@ -3,7 +3,7 @@
 //! `cargo run --release -p ecorche --example cylinder_table`
 
 use ecorche::character::{Character, Pose};
-use ecorche::deform::{Body, Method, Settings, Tracking, Workspace};
+use ecorche::deform::{Body, Settings, Stack, Tracking, Workspace};
 use ecorche::field::operator::Composition;
 use ecorche::field::section::iso_surface;
 use ecorche::measure::{FrameFigures, FrameInput, Judge};
@@ -31,10 +31,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let character = Arc::new(ecorche::samples::build("cylinder")?);
     let surface = Surface::new(&character).ok_or("the cylinder has a skin")?;
     let judge = Judge::of(&surface)?;
-    let implicit = |tracking: Tracking| Settings { tracking, ..Settings::from(Method::Implicit) };
+    let implicit = |tracking: Tracking| Settings::from(Stack::implicit().with_tracking(tracking));
     let rows: [(&str, Settings); 5] = [
-        ("lbs", Method::Linear.into()),
-        ("dqs", Method::DualQuaternion.into()),
+        ("lbs", Stack::linear().into()),
+        ("dqs", Stack::dual_quaternion().into()),
         ("2012", implicit(Tracking::Scheme2012)),
         ("2014", implicit(Tracking::Scheme2014)),
         ("robust", implicit(Tracking::Robust)),
@@ -45,10 +45,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "bend", "twist", "union %", "method", "pairs", "volume %", "short", "long", "samples/vtx"
     );
     let union = Settings { composition: Composition::by_name("union"), ..implicit(Tracking::Robust) };
-    let union = Body::bind(character.clone(), union, None);
+    let union = Body::bind(character.clone(), union, None).unwrap();
     let volume = |pose: &Pose| union.field(pose).map_or(0.0, |field| iso_surface(&field, 0.5, 160).volume());
     let at_rest = volume(&Pose::rest(&character));
-    let bodies = rows.map(|(name, settings)| (name, Body::bind(character.clone(), settings, None)));
+    let bodies = rows.map(|(name, settings)| (name, Body::bind(character.clone(), settings, None).unwrap()));
     for (bend, twist) in TURNS {
         let pose = turned(&character, bend, twist);
         let of_union = 100.0 * (volume(&pose) / at_rest - 1.0);

@@ -8,7 +8,7 @@ mod limb;
 use ecorche::field::operator::{Bulge, Composition, Contact, Controller, Operator, Union, by_name};
 use ecorche::field::tree::Rule;
 use ecorche::field::{Field, Tree};
-use ecorche::skinning::Method;
+use ecorche::skinning::Skinning;
 use ecorche::tracking::own_side::OwnSide;
 use ecorche::tracking::{VertexReport, scheme_2012, scheme_2014};
 use glam::Vec3;
@@ -48,12 +48,12 @@ fn main() {
         &[],
         0.0,
     );
-    bends(&limb, "LBS", |turn| (limb.skin(Method::Linear, turn), Vec::new()));
-    bends(&limb, "DQS", |turn| (limb.skin(Method::DualQuaternion, turn), Vec::new()));
+    bends(&limb, "LBS", |turn| (limb.skin(Skinning::Linear, turn), Vec::new()));
+    bends(&limb, "DQS", |turn| (limb.skin(Skinning::DualQuaternion, turn), Vec::new()));
     let one_shot = |composition: Composition, settings: scheme_2012::Settings| {
         let tree = limb.tree(composition);
         let limb = &limb;
-        move |turn| limb.track_2012(&tree, turn, limb.skin(Method::DualQuaternion, turn), settings)
+        move |turn| limb.track_2012(&tree, turn, limb.skin(Skinning::DualQuaternion, turn), settings)
     };
     for (name, composition) in
         [("union", composition("union")), ("blend", composition("blend")), ("bulge", bulge())]
@@ -85,13 +85,13 @@ fn main() {
     bends(&limb, "tracked 10 + own side from 69", tracked(composition("contact"), 10.0, gated));
 
     println!("\ntwists of 60 / 90 / 120 / 150 / 180 degrees: volume change %, smallest radius");
-    twists(&limb, "LBS", |turn| limb.skin(Method::Linear, turn));
-    twists(&limb, "DQS", |turn| limb.skin(Method::DualQuaternion, turn));
+    twists(&limb, "LBS", |turn| limb.skin(Skinning::Linear, turn));
+    twists(&limb, "DQS", |turn| limb.skin(Skinning::DualQuaternion, turn));
     twists(&limb, "2012 union from LBS", |turn| {
-        limb.track_2012(&union, turn, limb.skin(Method::Linear, turn), Default::default()).0
+        limb.track_2012(&union, turn, limb.skin(Skinning::Linear, turn), Default::default()).0
     });
     twists(&limb, "2012 union from DQS", |turn| {
-        limb.track_2012(&union, turn, limb.skin(Method::DualQuaternion, turn), Default::default()).0
+        limb.track_2012(&union, turn, limb.skin(Skinning::DualQuaternion, turn), Default::default()).0
     });
     let contact = limb.tree(composition("contact"));
     twists(&limb, "2014 contact, one shot", |turn| limb.track_2014(&contact, turn, 360.0, plain()).0);
@@ -141,11 +141,11 @@ fn finger(seed: u64) {
         });
         println!("{name:<34} {}", words.join(" / "));
     };
-    report("LBS", &|turn| finger.skin(Method::Linear, turn));
-    report("DQS", &|turn| finger.skin(Method::DualQuaternion, turn));
+    report("LBS", &|turn| finger.skin(Skinning::Linear, turn));
+    report("DQS", &|turn| finger.skin(Skinning::DualQuaternion, turn));
     for rule in [Rule::JointPairs, Rule::Branches, Rule::Contact] {
         let union = finger.tree_by(rule, Composition::new(Box::new(Union)));
-        let start = |turn| finger.skin(Method::DualQuaternion, turn);
+        let start = |turn| finger.skin(Skinning::DualQuaternion, turn);
         report(&format!("2012 union, {rule:?}"), &|turn| {
             finger.track_2012(&union, turn, start(turn), scheme_2012::Settings::default()).0
         });

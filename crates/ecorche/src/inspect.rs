@@ -202,13 +202,13 @@ fn of_tracking_values(name: &str, tracked: &Quantities) -> (&'static str, [f32; 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::deform::{Body, Method, Workspace};
+    use crate::deform::{Body, Stack, Workspace};
     use std::sync::Arc;
 
     #[test]
     fn every_quantity_of_a_tracked_frame_has_a_value_per_vertex_within_its_range() {
         let character = Arc::new(crate::samples::build("cylinder").unwrap());
-        let body = Body::bind(character.clone(), Method::Implicit, None);
+        let body = Body::bind(character.clone(), Stack::implicit(), None).unwrap();
         let mut pose = Pose::rest(&character);
         let clip = &character.clips[0];
         clip.sample(0.5 * (clip.start + clip.end), &mut pose);
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn without_tracking_they_say_what_they_need() {
         let character = Arc::new(crate::samples::build("cylinder").unwrap());
-        let body = Body::bind(character.clone(), Method::DualQuaternion, None);
+        let body = Body::bind(character.clone(), Stack::dual_quaternion(), None).unwrap();
         let mut workspace = Workspace::default();
         let (frame, pose) = (body.rest(&mut workspace), Pose::rest(&character));
         let inspector = Inspector::new(&character, "contact").unwrap();

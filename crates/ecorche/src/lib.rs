@@ -16,11 +16,11 @@
 //! [`deform::Body::bind`] makes it ready for a method; [`deform::Body::deform`] moves it into a pose. The
 //! result has the file's vertices in the file's order.
 //! ```
-//! use ecorche::{character::Pose, deform::{Body, Method, Workspace}};
+//! use ecorche::{character::Pose, deform::{Body, Stack, Workspace}};
 //! use std::sync::Arc;
 //!
 //! let character = Arc::new(ecorche::samples::build("cylinder")?);
-//! let body = Body::bind(character.clone(), Method::Implicit, None);
+//! let body = Body::bind(character.clone(), Stack::implicit(), None)?;
 //! let mut pose = Pose::rest(&character);
 //! let clip = &character.clips[0];
 //! clip.sample(clip.end, &mut pose);
@@ -32,10 +32,10 @@
 //! A [`sampling::Plan`] says which frames; [`bake::bake`] writes them to a cache that other programs read.
 //! Nothing appears under its final name before it is complete.
 //! ```
-//! # use ecorche::{bake::bake, deform::{Body, Method}, sampling::{Plan, Sampling}};
+//! # use ecorche::{bake::bake, deform::{Body, Stack}, sampling::{Plan, Sampling}};
 //! # use std::{ops::ControlFlow, sync::Arc};
 //! # let character = Arc::new(ecorche::samples::build("cylinder")?);
-//! # let body = Body::bind(character.clone(), Method::DualQuaternion, None);
+//! # let body = Body::bind(character.clone(), Stack::dual_quaternion(), None)?;
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("bend.pc2");
 //! let plan = Plan::new(character.clips.first(), &Sampling { fps: Some(24.0), frames: Some(0..=9) })?;
@@ -45,7 +45,7 @@
 //! ```
 //! How good is it? [`measure`] counts triangles that pass through each other, volume, stretch, popping.
 //! ```
-//! # use ecorche::{deform::{Body, Method}, sampling::{Plan, Sampling}, skinning::Surface};
+//! # use ecorche::{deform::{Body, Stack}, sampling::{Plan, Sampling}, skinning::Surface};
 //! # use std::sync::Arc;
 //! use ecorche::measure::{Judge, judge_clip};
 //! # let character = Arc::new(ecorche::samples::build("cylinder")?);
@@ -53,11 +53,11 @@
 //! let surface = Surface::new(&character).expect("the cylinder is skinned");
 //! let judge = Judge::of(&surface)?;
 //! let volume = |method| {
-//!     let body = Body::bind(character.clone(), method, None);
+//!     let body = Body::bind(character.clone(), method, None)?;
 //!     judge_clip(&judge, &surface, &body, &plan, |_| ()).map(|figures| figures.of("volume_loss").unwrap().worst)
 //! };
 //! // Bent, a linearly blended tube loses volume; dual quaternions lose less.
-//! assert!(volume(Method::DualQuaternion)? < volume(Method::Linear)?);
+//! assert!(volume(Stack::dual_quaternion())? < volume(Stack::linear())?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //! [`portrait`] draws it, [`inspect`] gives numbers per vertex to look at.

@@ -1,7 +1,7 @@
 //! Once the first frames have made room, a frame of the implicit skin asks for no memory, alone or after the one before.
 
 use ecorche::character::Pose;
-use ecorche::deform::{Body, Method, Settings, State, Workspace};
+use ecorche::deform::{Body, Settings, Stack, State, Workspace};
 use ecorche::frame::Frame;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -40,8 +40,8 @@ static ALLOCATOR: Counting = Counting;
 /// Plays moments of a clip over and over on one thread; the last time none of them may ask for memory.
 fn asks_for_nothing(sample: &str, clip: &str, coherent: bool, times: &[f32]) {
     let character = Arc::new(ecorche::samples::build(sample).unwrap());
-    let settings = Settings { coherent, ..Method::Implicit.into() };
-    let body = Body::bind(character.clone(), settings, None);
+    let settings = Settings { coherent, ..Stack::implicit().into() };
+    let body = Body::bind(character.clone(), settings, None).unwrap();
     let mut state = State::default();
     let (mut workspace, mut frame) = (Workspace::default(), Frame::default());
     let mut pose = Pose::rest(&character);

@@ -2,7 +2,7 @@
 
 use ecorche::bake::{BakeError, bake};
 use ecorche::character::{Character, Pose, World, read};
-use ecorche::deform::Method;
+use ecorche::deform::Stack;
 use ecorche::deform::{Body, Workspace};
 use ecorche::output::pc2::Pc2;
 use ecorche::samples;
@@ -17,7 +17,7 @@ fn cylinder() -> Character {
 }
 
 fn bind(character: Character) -> Body {
-    Body::bind(Arc::new(character), Method::DualQuaternion, None)
+    Body::bind(Arc::new(character), Stack::dual_quaternion(), None).unwrap()
 }
 
 fn plan<'a>(body: &'a Body, frames: Option<std::ops::RangeInclusive<usize>>) -> Plan<'a> {
@@ -139,13 +139,13 @@ fn a_stopped_bake_leaves_nothing_behind() {
 fn every_format_has_the_same_bits_for_any_number_of_threads() {
     let folder = tempfile::tempdir().unwrap();
     let character = Arc::new(samples::build("arm").unwrap());
-    for method in Method::ALL {
+    for method in Stack::common() {
         for ending in ["pc2", "obj", "glb", "usda"] {
             let bytes = [1, 2, 7].map(|threads| {
                 let path = folder.path().join(format!("out.{ending}"));
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 pool.install(|| {
-                    let body = Body::bind(character.clone(), method, None);
+                    let body = Body::bind(character.clone(), method.clone(), None).unwrap();
                     let plan = plan(&body, Some(4..=4));
                     write(&body, &plan, &path);
                 });

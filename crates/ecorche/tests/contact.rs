@@ -2,7 +2,7 @@
 //! bent to their limits.
 
 use ecorche::character::{Character, Pose};
-use ecorche::deform::{Body, Method, Workspace};
+use ecorche::deform::{Body, Stack, Workspace};
 use ecorche::measure::{FrameFigures, FrameInput, Judge};
 use ecorche::skinning::Surface;
 use glam::{Quat, Vec3};
@@ -12,7 +12,8 @@ use std::sync::Arc;
 fn judged(character: &Arc<Character>, poses: &[Pose]) -> Vec<[FrameFigures; 2]> {
     let surface = Surface::new(character).unwrap();
     let judge = Judge::of(&surface).unwrap();
-    let bodies = [Method::DualQuaternion, Method::Implicit].map(|m| Body::bind(character.clone(), m, None));
+    let bodies = [Stack::dual_quaternion(), Stack::implicit()]
+        .map(|m| Body::bind(character.clone(), m, None).unwrap());
     let mut workspace = Workspace::default();
     let mut figures = Vec::new();
     for pose in poses {

@@ -1,7 +1,7 @@
 //! Muscles under the skin of whole characters: the skin bulges, sinks, swings, and is itself at rest.
 
 use ecorche::character::{Binding, Character, Pose};
-use ecorche::deform::{Body, Method, Playback, Settings, State, Workspace};
+use ecorche::deform::{Body, Playback, Settings, Stack, State, Workspace};
 use ecorche::field::Field;
 use ecorche::frame::Frame;
 use ecorche::muscle::Motion;
@@ -14,7 +14,7 @@ use std::sync::{Arc, LazyLock};
 fn arm() -> &'static (Arc<Character>, Body) {
     static ARM: LazyLock<(Arc<Character>, Body)> = LazyLock::new(|| {
         let character = Arc::new(samples::build("arm?resolution=2000").unwrap());
-        let body = bind(&character, Method::Muscles.into());
+        let body = bind(&character, Stack::muscles().into());
         (character, body)
     });
     &ARM
@@ -71,7 +71,9 @@ fn risen(
 fn the_skin_at_rest_is_the_files() {
     let (character, body) = arm();
     let rest = body.rest(&mut Workspace::default());
-    let plain = Body::bind(character.clone(), Method::DualQuaternion, None).rest(&mut Workspace::default());
+    let plain = Body::bind(character.clone(), Stack::dual_quaternion(), None)
+        .unwrap()
+        .rest(&mut Workspace::default());
     assert!(farthest(&rest, &plain) < 1e-6 * character.size(), "{}", farthest(&rest, &plain));
 }
 
@@ -80,7 +82,7 @@ fn skin_rises_over_the_contracted_biceps_and_sinks_over_the_stretched_triceps() 
     let (character, body) = arm();
     let plan = plan(character, "curl");
     let (mut playback, mut workspace) = (Playback::new(body, &plan), Workspace::default());
-    let plain = Body::bind(character.clone(), Method::Implicit, None);
+    let plain = Body::bind(character.clone(), Stack::implicit(), None).unwrap();
     let at_bind = body.musculature().unwrap().at_bind();
     let mut risen_at = |number: usize| {
         let frame = playback.frame(number, &mut workspace);
@@ -217,9 +219,11 @@ fn the_athlete_runs_on_a_hundred_muscles() {
     let character = Arc::new(samples::build("athlete?resolution=5000").unwrap());
     let anatomy = samples::anatomy("athlete", &character).unwrap().in_full(&character);
     assert!(anatomy.muscle.len() >= 100, "{} muscles on both sides", anatomy.muscle.len());
-    let body = Body::bind_with(character.clone(), Method::Muscles, &anatomy, Path::new("."), None).unwrap();
+    let body = Body::bind_with(character.clone(), Stack::muscles(), &anatomy, Path::new("."), None).unwrap();
     let rest = body.rest(&mut Workspace::default());
-    let plain = Body::bind(character.clone(), Method::DualQuaternion, None).rest(&mut Workspace::default());
+    let plain = Body::bind(character.clone(), Stack::dual_quaternion(), None)
+        .unwrap()
+        .rest(&mut Workspace::default());
     assert!(farthest(&rest, &plain) < 1e-6 * character.size(), "at rest {}", farthest(&rest, &plain));
     let plan = Plan::new(character.clip("run"), &Sampling { fps: Some(12.0), frames: Some(0..=4) }).unwrap();
     let (mut playback, mut workspace) = (Playback::new(&body, &plan), Workspace::default());
@@ -265,9 +269,10 @@ fn a_mirrored_pose_gives_mirrored_skin() {
     let images = images(&character.meshes[0].positions);
     // Poses without contact: where skin meets skin, tracking decides between left and right.
     for (method, clip, time) in
-        [(Method::Implicit, "squat", 8.0 / 3.0), (Method::Muscles, "squat", 8.0 / 3.0)]
+        [(Stack::implicit(), "squat", 8.0 / 3.0), (Stack::muscles(), "squat", 8.0 / 3.0)]
     {
-        let body = Body::bind_with(character.clone(), method, &anatomy, Path::new("."), None).unwrap();
+        let body =
+            Body::bind_with(character.clone(), method.clone(), &anatomy, Path::new("."), None).unwrap();
         let mut pose = Pose::rest(&character);
         let clip = character.clip(clip).unwrap();
         clip.sample(clip.start + time, &mut pose);
@@ -284,7 +289,7 @@ fn a_mirrored_pose_gives_mirrored_skin() {
 #[test]
 fn fields_of_a_symmetric_body_are_mirror_images() {
     let character = Arc::new(samples::build("athlete?resolution=5000").unwrap());
-    let body = Body::bind(character.clone(), Method::Implicit, None);
+    let body = Body::bind(character.clone(), Stack::implicit(), None).unwrap();
     let parts = body.parts().unwrap();
     let part = |name: &str| {
         let joint = character.skeleton.find(name).unwrap() as u32;
@@ -327,7 +332,7 @@ fn scaled_arm(scale: f32) -> (Arc<Character>, Body) {
         }
     }
     let character = Arc::new(character);
-    let settings = Settings::from(Method::Muscles);
+    let settings = Settings::from(Stack::muscles());
     let body = Body::bind_with(character.clone(), settings, &muscles, Path::new("."), None).unwrap();
     (character, body)
 }

@@ -4,7 +4,7 @@
 mod limb;
 
 use ecorche::field::operator::{Composition, by_name};
-use ecorche::skinning::Method;
+use ecorche::skinning::Skinning;
 use ecorche::tracking::{VertexReport, scheme_2012, scheme_2014};
 use glam::Vec3;
 use limb::{Limb, Turn};
@@ -49,7 +49,7 @@ fn a_bend_of_60_neither_crosses_nor_loses_more_than_the_fields_overlap() {
     assert!((limb.volume_change(&tracked) + 0.48).abs() < 0.3, "{}", limb.volume_change(&tracked));
     assert!(iso_error(&reports) < 2e-4, "{}", iso_error(&reports));
 
-    let start = limb.skin(Method::DualQuaternion, turn);
+    let start = limb.skin(Skinning::DualQuaternion, turn);
     let (one_shot, reports) = limb.track_2012(&tree, turn, start, scheme_2012::Settings::default());
     assert_eq!(limb.intersections(&one_shot), 0);
     assert!((limb.volume_change(&one_shot) + 0.52).abs() < 0.3, "{}", limb.volume_change(&one_shot));
@@ -68,7 +68,7 @@ fn substeps_take_a_right_angle_and_more_without_crossing() {
         assert!(pairs <= 5 && penetration < 0.02, "{degrees}: {pairs} pairs, {penetration} deep");
         assert!(reports.iter().all(|r| !r.fell_back));
     }
-    let skinned = limb.skin(Method::DualQuaternion, Turn::Bend(90.0));
+    let skinned = limb.skin(Skinning::DualQuaternion, Turn::Bend(90.0));
     assert!(limb.intersections(&skinned) > 20, "which the skinning does not");
 }
 
@@ -77,7 +77,7 @@ fn a_half_turn_keeps_its_radius() {
     let limb = limb();
     let turn = Turn::Twist(180.0);
     let tree = limb.tree(composition("union"));
-    let start = limb.skin(Method::DualQuaternion, turn);
+    let start = limb.skin(Skinning::DualQuaternion, turn);
     let (one_shot, _) = limb.track_2012(&tree, turn, start, scheme_2012::Settings::default());
     let (tracked, _) = limb.track_2014(&tree, turn, 360.0, scheme_2014::Settings::tracked());
     for positions in [one_shot, tracked] {
@@ -92,7 +92,7 @@ fn a_vertex_out_of_reach_stays_and_is_reported() {
     let limb = limb();
     let turn = Turn::Bend(60.0);
     let tree = limb.tree(composition("union"));
-    let mut start = limb.skin(Method::DualQuaternion, turn);
+    let mut start = limb.skin(Skinning::DualQuaternion, turn);
     let lost = Vec3::splat(100.0);
     start[700] = lost;
     start[701] = Vec3::NAN;
@@ -109,7 +109,7 @@ fn the_same_bits_on_any_number_of_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let turn = Turn::Bend(100.0);
-            let start = limb.skin(Method::DualQuaternion, turn);
+            let start = limb.skin(Skinning::DualQuaternion, turn);
             let one_shot = limb.track_2012(&tree, turn, start, scheme_2012::Settings::default());
             (one_shot, limb.track_2014(&tree, turn, 20.0, scheme_2014::Settings::default()))
         })

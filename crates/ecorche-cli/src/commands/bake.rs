@@ -22,7 +22,7 @@ pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
     let ingredients = source::read(&recipe, console)?;
     let plans = source::plans(&ingredients, &arguments.sampling, &arguments.rig.file, console)?;
     let cache = source::user_cache(&arguments.cache);
-    let body = bind(&ingredients, ingredients.settings(arguments.method), cache.as_ref(), console)?;
+    let body = bind(&ingredients, ingredients.settings(arguments.method.clone()), cache.as_ref(), console)?;
     // A second interrupt while this one is being honoured is not an error.
     let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
 
@@ -60,7 +60,7 @@ pub fn bake_one(body: &Body, plan: &Plan, path: &Path, name: &str, console: &Con
             baked.fell_back
         ));
     }
-    console.note(&format!("{name}: {} frames at {} fps, {}", baked.frames, plan.fps, body.method()));
+    console.note(&format!("{name}: {} frames at {} fps, {}", baked.frames, plan.fps, body.stack()));
     // A sequence is named by its first file; nobody reads a thousand lines.
     for path in baked.paths.iter().take(if baked.paths.len() > 16 { 1 } else { 16 }) {
         console.print_path(path)?;

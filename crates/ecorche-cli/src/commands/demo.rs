@@ -7,16 +7,13 @@ use super::{bind_each, write_json, write_png};
 use crate::arguments::{Demo, spread};
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
-use ecorche::deform::{Method, Workspace};
+use ecorche::deform::{Stack, Workspace};
 use ecorche::measure::Judge;
 use ecorche::output::{file, obj};
 use ecorche::portrait::{Look, draw_frames};
 use ecorche::recipe::Recipe;
 use ecorche::sampling::{Plan, Sampling};
 use ecorche::skinning::Surface;
-
-/// What is compared; the last is baked.
-const METHODS: [Method; 3] = [Method::Linear, Method::Implicit, Method::Muscles];
 
 /// The clip with the deepest bends, which tells the methods apart.
 const SHEET_CLIP: &str = "squat";
@@ -33,8 +30,10 @@ pub fn run(arguments: &Demo, console: &Console) -> Result<Outcome, Failure> {
     let ingredients = source::read(&Recipe::of(format!("sample:{}", arguments.sample)), console)?;
     let character = &ingredients.character;
     let cache = source::user_cache(&arguments.cache);
-    let methods = if ingredients.has_muscles() { &METHODS[..] } else { &METHODS[..2] };
-    let bodies = bind_each(&ingredients, methods, cache.as_ref(), console)?;
+    // The last is baked.
+    let mut methods = vec![Stack::linear(), Stack::implicit()];
+    methods.extend(ingredients.has_muscles().then(Stack::muscles));
+    let bodies = bind_each(&ingredients, &methods, cache.as_ref(), console)?;
     let Some(baked) = bodies.last() else { return Ok(Outcome::Done) };
 
     let every_frame = Sampling::default();
@@ -53,7 +52,7 @@ pub fn run(arguments: &Demo, console: &Console) -> Result<Outcome, Failure> {
     let look = Look { width: 320, height: 400, ..Look::default() };
     let (pictures, legend) = draw_frames(&bodies, &plan, &numbers, look, None, || bar.inc(1))?;
     bar.finish_and_clear();
-    let sheet = on_one_sheet(pictures, methods, &numbers, &plan, &legend);
+    let sheet = on_one_sheet(pictures, &methods, &numbers, &plan, &legend);
     write_png(&folder.join("methods.png"), &sheet, console)?;
 
     let surface = Surface::new(character).ok_or("the sample has no skinned mesh")?;

@@ -5,7 +5,7 @@ use crate::arguments::{FieldArguments, ImplicitArguments, Slice};
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
 use ecorche::character::{Character, Pose};
-use ecorche::deform::{Body, Method, Settings, Workspace};
+use ecorche::deform::{Body, Settings, Stack, Workspace};
 use ecorche::field::operator::{Composition, NAMES};
 use ecorche::output::legend::Legend;
 use ecorche::output::sheet::Sheet;
@@ -38,7 +38,7 @@ pub fn run(arguments: &FieldArguments, console: &Console) -> Result<Outcome, Fai
     let numbers = if as_mesh { plan.frames.clone().collect() } else { drawing.numbers(&plan, PANELS) };
 
     let cache = source::user_cache(&arguments.cache);
-    let settings = Settings { method: Method::Implicit, composition, ..Settings::default() };
+    let settings = Settings { composition, ..Stack::implicit().into() };
     let body = bind(&ingredients, settings, cache.as_ref(), console)?;
     let show = match (&arguments.slice, &arguments.path) {
         (Some(slice), _) => Show::Slice(slice.axis, through(slice, character, &arguments.rig.file)?),

@@ -4,7 +4,7 @@ use super::{bind_each, write_json, write_png};
 use crate::arguments::Measure;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
-use ecorche::deform::{Body, Method};
+use ecorche::deform::{Body, Stack};
 use ecorche::measure::{
     ClipFigures, Judge, Limits, MuscleHistory, figure, follow_muscles, judge_clip, table,
 };
@@ -36,8 +36,9 @@ pub fn run(arguments: &Measure, console: &Console) -> Result<Outcome, Failure> {
     let cache = source::user_cache(&arguments.cache);
     let mut methods = arguments.methods.clone();
     if methods.is_empty() {
-        methods.extend([Method::Linear, Method::DualQuaternion, Method::Implicit]);
-        methods.extend(ingredients.has_muscles().then_some(Method::Muscles));
+        methods.extend([Stack::linear(), Stack::dual_quaternion(), Stack::implicit()]);
+        let best = ingredients.settings(None).stack;
+        methods.extend((best == Stack::muscles()).then_some(best));
     }
     let bodies = bind_each(&ingredients, &methods, cache.as_ref(), console)?;
     let measured = measure(&judge, &surface, &bodies, &plans, console)?;
@@ -112,10 +113,10 @@ pub fn measure(
         let name = plan.clip.map_or("rest pose", |c| c.name.as_str());
         let mut methods = Vec::new();
         for body in bodies {
-            let bar = console.progress(&format!("{name}, {}", body.method()), plan.len());
+            let bar = console.progress(&format!("{name}, {}", body.stack()), plan.len());
             let figures = judge_clip(judge, surface, body, plan, |done| bar.set_position(done as u64))?;
             bar.finish_and_clear();
-            methods.push((body.method().to_string(), figures));
+            methods.push((body.stack().to_string(), figures));
         }
         measured.push((name.to_owned(), methods));
     }

@@ -19,7 +19,7 @@ pub mod tissue;
 use crate::Failure;
 use crate::console::Console;
 use ecorche::cache::Cache;
-use ecorche::deform::{Body, Method, Settings};
+use ecorche::deform::{Body, Settings, Stack};
 use ecorche::muscle::definition::BodyDef;
 use ecorche::output::{Picture, file};
 use ecorche::recipe::Ingredients;
@@ -46,11 +46,12 @@ pub fn bind(
 /// Binds a character once for each method.
 pub fn bind_each(
     ingredients: &Ingredients,
-    methods: &[Method],
+    methods: &[Stack],
     cache: Option<&Cache>,
     console: &Console,
 ) -> Result<Vec<Body>, Failure> {
-    let bound = |&method| bind(ingredients, ingredients.settings(Some(method)), cache, console);
+    let bound =
+        |method: &Stack| bind(ingredients, ingredients.settings(Some(method.clone())), cache, console);
     methods.iter().map(bound).collect()
 }
 

@@ -5,7 +5,7 @@ use crate::arguments::Render;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
 use ecorche::character::Character;
-use ecorche::deform::Method;
+use ecorche::deform::Stack;
 use ecorche::output::sheet::Sheet;
 use ecorche::output::{Picture, file, legend::Legend, picture};
 use ecorche::portrait::{Look, MuscleLook, draw_frames};
@@ -26,7 +26,7 @@ pub fn run(arguments: &Render, console: &Console) -> Result<Outcome, Failure> {
     }
     let mut methods = arguments.compare.clone();
     if methods.is_empty() {
-        methods.push(ingredients.settings(arguments.method).method);
+        methods.push(ingredients.settings(arguments.method.clone()).stack);
     }
     let drawing = &arguments.drawing;
     let plan = drawing.plan(&ingredients, &arguments.rig.file, console)?;
@@ -79,7 +79,7 @@ pub fn run(arguments: &Render, console: &Console) -> Result<Outcome, Failure> {
 /// A single picture as it is; methods as columns; otherwise frames left to right.
 pub fn on_one_sheet(
     pictures: Vec<Vec<Picture>>,
-    methods: &[Method],
+    methods: &[Stack],
     numbers: &[usize],
     plan: &Plan,
     legend: &Option<Legend>,
@@ -91,7 +91,7 @@ pub fn on_one_sheet(
     let frame_label = |n: &usize| if plan.clip.is_some() { format!("frame {n}") } else { "rest".to_owned() };
     let mut sheet = if methods.len() > 1 {
         Sheet::new(methods.len())
-            .column_labels(methods.iter().map(Method::to_string))
+            .column_labels(methods.iter().map(Stack::to_string))
             .row_labels(numbers.iter().map(frame_label))
     } else {
         Sheet::new(numbers.len().min(6))
@@ -108,7 +108,7 @@ pub fn on_one_sheet(
     sheet.compose()
 }
 
-fn side_by_side(row: Vec<Picture>, methods: &[Method], legend: &Option<Legend>) -> Picture {
+fn side_by_side(row: Vec<Picture>, methods: &[Stack], legend: &Option<Legend>) -> Picture {
     let mut sheet = Sheet::new(row.len());
     for (picture, method) in row.into_iter().zip(methods) {
         sheet = sheet.panel(picture, &method.to_string());

@@ -4,7 +4,7 @@ use super::write_png;
 use crate::arguments::Samples;
 use crate::console::Console;
 use crate::{Failure, Outcome};
-use ecorche::deform::{Body, Method};
+use ecorche::deform::{Body, Stack};
 use ecorche::portrait::{Look, draw_frames};
 use ecorche::samples;
 use ecorche::sampling::{Plan, Sampling};
@@ -30,7 +30,7 @@ pub fn run(arguments: &Samples, console: &Console) -> Result<Outcome, Failure> {
         for sample in samples::list() {
             let character = Arc::new(samples::build(sample.name)?);
             let plan = Plan::new(None, &Sampling::default())?;
-            let body = Body::bind(character, Method::DualQuaternion, None);
+            let body = Body::bind(character, Stack::dual_quaternion(), None)?;
             let bar = console.progress(sample.name, 1);
             let (pictures, _) = draw_frames(&[body], &plan, &[0], Look::default(), None, || bar.inc(1))?;
             bar.finish_and_clear();

@@ -99,7 +99,7 @@ fn split(character: &mut Character, m: usize, slot: usize) {
 mod tests {
     use super::*;
     use crate::character::Pose;
-    use crate::deform::{Body, Method, Workspace};
+    use crate::deform::{Body, Stack, Workspace};
     use std::sync::Arc;
 
     #[test]
@@ -113,7 +113,11 @@ mod tests {
             let character = Arc::new(character);
             let mut pose = Pose::rest(&character);
             character.clip("fist").unwrap().sample(1.2, &mut pose);
-            Body::bind(character, Method::Linear, None).deform(&pose, 0.0, &mut Workspace::default())
+            Body::bind(character, Stack::linear(), None).unwrap().deform(
+                &pose,
+                0.0,
+                &mut Workspace::default(),
+            )
         });
         let far = a.meshes[0].positions.iter().zip(&b.meshes[0].positions).map(|(a, b)| a.distance(*b));
         assert!(far.fold(0.0, f32::max) < 1e-5);

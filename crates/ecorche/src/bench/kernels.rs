@@ -3,7 +3,7 @@
 //! Everything is made by code and does the same in every run, so that instructions can be counted and compared.
 
 use crate::character::{Character, Pose};
-use crate::deform::{self, Body, Method};
+use crate::deform::{self, Body, Stack};
 use crate::field::{CompactHrbf, Composition, Field, Grid, GridSettings, Sample, SurfaceSample, hrbf};
 use crate::frame::Frame;
 use crate::muscle::definition::{Attachment, BodyDef, MuscleDef, Side};
@@ -40,8 +40,8 @@ pub fn kernel(name: &str) -> Option<Kernel> {
         "grid" => grid(),
         "hrbf" => exact(),
         "operator" => operator(),
-        "linear" => skin(skinning::Method::Linear),
-        "dual-quaternion" => skin(skinning::Method::DualQuaternion),
+        "linear" => skin(skinning::Skinning::Linear),
+        "dual-quaternion" => skin(skinning::Skinning::DualQuaternion),
         "muscles" => muscles(),
         _ => track(),
     };
@@ -108,7 +108,7 @@ fn bent_tube(segments: usize, rings: usize) -> (Arc<Character>, Pose) {
     (Arc::new(tube), pose)
 }
 
-fn skin(method: skinning::Method) -> Work {
+fn skin(method: skinning::Skinning) -> Work {
     let (tube, pose) = bent_tube(48, 64);
     let world = pose.world(&tube.skeleton);
     let skinner = Skinner::new(&tube.meshes[0], method);
@@ -157,7 +157,7 @@ fn muscles() -> Work {
 fn track() -> Work {
     let (tube, pose) = bent_tube(24, 24);
     let vertices = tube.meshes[0].positions.len();
-    let body = Body::bind(tube, Method::Implicit, None);
+    let body = Body::bind(tube, Stack::implicit(), None).expect("the implicit stack is never refused");
     let mut workspace = deform::Workspace::default();
     let mut frame = Frame::default();
     let work = move || {

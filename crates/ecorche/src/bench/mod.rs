@@ -39,8 +39,8 @@ pub use machine::Machine;
 pub use table::{Cell, Column, Table};
 
 use crate::cache::Cache;
+use crate::deform::BindError;
 use crate::deform::Body;
-use crate::muscle::BuildError;
 use crate::samples::SampleError;
 use play::{Length, Played};
 use scene::{Kind, Scene, Subject};
@@ -93,9 +93,9 @@ pub enum BenchError {
     /// A scene has no skin.
     #[error("sample:{0} has no skin")]
     NoSkin(String),
-    /// A scene's muscles cannot be made.
+    /// A scene's character cannot be bound.
     #[error(transparent)]
-    Muscles(#[from] BuildError),
+    Bind(#[from] BindError),
     /// A field cannot be made.
     #[error("{0}")]
     Field(String),

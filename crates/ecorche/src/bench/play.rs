@@ -132,7 +132,7 @@ pub(super) fn least(runs: usize, mut work: impl FnMut()) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::deform::Method;
+    use crate::deform::Stack;
     use std::sync::Arc;
 
     #[test]
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn a_clip_is_played_frame_by_frame_and_its_stages_fit_into_the_frame() {
         let cylinder = Arc::new(crate::samples::build("cylinder?segments=16&rings=20").unwrap());
-        let body = Body::bind(cylinder.clone(), Method::Implicit, None);
+        let body = Body::bind(cylinder.clone(), Stack::implicit(), None).unwrap();
         let clip = cylinder.clip("bend").unwrap();
         for coherent in [false, true] {
             let played = play(&body, clip, coherent, &Length { frames: 5, passes: 2 });

@@ -5,7 +5,7 @@ use super::{Bench, BenchError};
 use crate::anatomy::BindFrames;
 use crate::cache::Cache;
 use crate::character::{Character, Clip, Pose};
-use crate::deform::{Body, Method, Settings};
+use crate::deform::{Body, Settings, Stack};
 use crate::muscle::definition::{BodyDef, MuscleDef};
 use crate::skinning::Surface;
 use glam::Affine3A;
@@ -141,10 +141,10 @@ impl Scene {
         BodyDef { muscle, ..BodyDef::default() }
     }
 
-    /// Binds for the implicit method, over muscles if the scene has any.
+    /// Binds with tracking, over muscles if the scene has any.
     pub fn bind(&self, character: &Arc<Character>, cache: Option<&Cache>) -> Result<Body, BenchError> {
-        let method = if self.muscles.is_some() { Method::Muscles } else { Method::Implicit };
-        let settings = Settings { method, coherent: true, ..Settings::default() };
+        let stack = if self.muscles.is_some() { Stack::muscles() } else { Stack::implicit() };
+        let settings = Settings { stack, coherent: true, ..Settings::default() };
         let definition = self.definition(character);
         Ok(Body::bind_with(character.clone(), settings, &definition, Path::new("."), cache)?)
     }
@@ -169,8 +169,8 @@ impl Subject {
         let character = Arc::new(scene.build()?);
         let surface = Surface::new(&character).ok_or(BenchError::NoSkin(scene.sample.clone()))?;
         let implicit = Arc::new(scene.bare().bind(&character, Some(&bench.cache))?);
-        let [linear, dual_quaternion] = [Method::Linear, Method::DualQuaternion]
-            .map(|method| Arc::new(Body::bind(character.clone(), method, None)));
+        let skinned = |stack: Stack| Body::bind(character.clone(), stack, None).map(Arc::new);
+        let (linear, dual_quaternion) = (skinned(Stack::linear())?, skinned(Stack::dual_quaternion())?);
         Ok(Self { character, surface, linear, dual_quaternion, implicit })
     }
 

@@ -82,7 +82,7 @@ fn skin_alone(bench: &mut Bench, scene: &Scene, threads: usize) -> Result<f64, B
     clip.sample(0.5 * (clip.start + clip.end), &mut pose);
     let world = pose.world(&subject.character.skeleton);
     let mesh = &subject.character.meshes[0];
-    let skinner = Skinner::new(mesh, skinning::Method::DualQuaternion);
+    let skinner = Skinner::new(mesh, skinning::Skinning::DualQuaternion);
     let mut out = vec![glam::Vec3::ZERO; mesh.positions.len()];
     let mut workspace = skinning::Workspace::default();
     let runs = if bench.quick() { 3 } else { 50 };

@@ -5,7 +5,7 @@ use super::play::{least, median, window};
 use super::scene::{BoneMotion, Kind, Scene};
 use super::{Bench, BenchError, Cell, Table, bones};
 use crate::character::Pose;
-use crate::deform::MuscleSettings;
+use crate::deform::{BindError, MuscleSettings};
 use crate::dynamics;
 use crate::muscle::profile::{Profile, Profiles};
 use crate::muscle::{self, ImplicitMuscle, Motion, Musculature};
@@ -114,7 +114,8 @@ fn strands(bench: &mut Bench, scene: &Scene, threads: usize) -> Result<Strands, 
     let definition = scene.definition(&subject.character);
     let motion = BoneMotion::new(&subject);
     let skeleton = &subject.character.skeleton;
-    let musculature = Musculature::new(&definition, skeleton, &motion.bind, Path::new("."), Vec::new())?;
+    let musculature = Musculature::new(&definition, skeleton, &motion.bind, Path::new("."), Vec::new());
+    let musculature = musculature.map_err(BindError::from)?;
     let (fps, frames) = window(clip, &bench.length(subject.vertices()));
     let mut pose = Pose::rest(&subject.character);
     let mut world_at = |number: usize| {

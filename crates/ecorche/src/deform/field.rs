@@ -14,7 +14,7 @@ pub type BodyField<'a> = PosedTree<Posed<&'a Grid>>;
 
 /// How the parts are joined.
 pub(super) fn tree(parts: &Parts, settings: &Settings) -> Arc<Tree> {
-    let default = if settings.tracking == Tracking::Scheme2012 { "blend" } else { "contact" };
+    let default = if settings.stack.tracking == Some(Tracking::Scheme2012) { "blend" } else { "contact" };
     let composition =
         settings.composition.clone().or_else(|| Composition::by_name(default)).expect("a known operator");
     let parents: Vec<Option<u32>> = parts.parts.iter().map(|p| p.parent).collect();
@@ -51,7 +51,7 @@ pub(super) fn sound(motion: &Affine3A) -> Affine3A {
 
 impl Body {
     /// The composed field in `pose`, as the papers' schemes see it; [`Tracking::Robust`] takes the same parts
-    /// and composes them its own way. `None` unless the method is implicit and there is skin.
+    /// and composes them its own way. `None` without tracking or skin.
     pub fn field(&self, pose: &Pose) -> Option<BodyField<'_>> {
         let implicit = self.implicit.as_deref()?;
         let posed_from_bind = implicit.surface.posed_from_rest(&self.character, pose);

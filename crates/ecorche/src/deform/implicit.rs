@@ -1,8 +1,8 @@
-//! The implicit method: the welded surface through tracking and back.
+//! Tracking: the welded surface through tracking and back.
 
 use super::flesh::{self, Flesh};
 use super::papers::{self, Papers};
-use super::{Method, MuscleSettings, Settings, State, Tracking, field, morph_weights};
+use super::{MuscleSettings, Settings, State, Tracking, Under, field, morph_weights};
 use crate::anatomy::{BindFrames, SamplesDef};
 use crate::cache::Cache;
 use crate::character::{Character, Pose};
@@ -132,13 +132,12 @@ impl Implicit {
         parts.retouch(&retouches(character, settings), &settings.parts);
         let tree = field::tree(&parts, settings);
         let definition = anatomy.0;
-        let any = settings.method == Method::Muscles
-            && settings.tracking == Tracking::Robust
+        let any = settings.stack.under == Under::Flesh
             && !(definition.muscle.is_empty() && definition.fat.is_empty());
         let flesh = || Flesh::new(character, &surface, &parts, anatomy, settings.muscles.blend);
         let flesh = any.then(flesh).transpose()?;
-        let scheme = match settings.tracking {
-            Tracking::Robust => {
+        let scheme = match settings.stack.tracking {
+            Some(Tracking::Robust) => {
                 let under = flesh.as_ref().map(|f| f.at_rest(&parts, &settings.muscles.thin));
                 let joins = field::joins(&parts, settings);
                 let tracker =

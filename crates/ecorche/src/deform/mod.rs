@@ -1,14 +1,14 @@
 //! One frame, from a pose to deformed meshes.
 //!
-//! [`Body::bind`] makes a character ready; what it holds depends on the [`Method`]:
+//! [`Body::bind`] makes a character ready; what it holds depends on the [`Stack`]:
 //!
-//! | method | of a body | in a frame |
+//! | the stack has | a body has | in a frame |
 //! |---|---|---|
-//! | `lbs`, `dqs`, `cor` | weights, laid out mesh by mesh | each mesh is skinned |
-//! | `muscles` | the same, and muscles and fat under the parts | they move, and the parts' fields with them |
-//! | `implicit` | the welded surface, its parts and their fields, a tracker | the surface is skinned and tracked, then given back to the meshes |
+//! | skinning alone | weights, laid out mesh by mesh | each mesh is skinned |
+//! | tracking | the welded surface, its parts and their fields, a tracker | the surface is skinned and tracked, then given back to the meshes |
+//! | flesh under the skin | muscles and fat under the parts | they move, and the parts' fields with them |
 //!
-//! Meshes that hang on a joint without a skin move with it whatever the method.
+//! Meshes that hang on a joint without a skin move with it for every stack.
 
 mod field;
 mod flesh;
@@ -17,13 +17,15 @@ mod layers;
 mod papers;
 mod playback;
 mod settings;
+mod stack;
 #[cfg(test)]
 mod tests;
 
 pub use field::BodyField;
 pub use implicit::{Quantities, VertexState};
 pub use playback::Playback;
-pub use settings::{Method, MuscleSettings, Settings, Tracking, UnknownName};
+pub use settings::{MuscleSettings, Settings};
+pub use stack::{Stack, StackError, Tracking, Under, UnknownName};
 
 use crate::cache::{Cache, Key};
 use crate::character::{Character, Mesh, Pose};
@@ -31,21 +33,32 @@ use crate::frame::{Frame, FrameMesh, FrameReport, MuscleReport};
 use crate::muscle::definition::BodyDef;
 use crate::muscle::{self, BuildError, Musculature};
 use crate::parts::Parts;
-use crate::skinning::{self, CentresOfRotation, Skinner, Surface};
+use crate::skinning::{self, CentresOfRotation, Skinner, Skinning, Surface};
 use crate::tracking::robust;
 use glam::{Affine3A, Vec3, Vec3A};
 use implicit::Implicit;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A character made ready to be deformed by one method: immutable, to be shared between threads.
+/// A character made ready to be deformed by one stack: immutable, to be shared between threads.
 #[derive(Clone, Debug)]
 pub struct Body {
     character: Arc<Character>,
     settings: Settings,
     skinners: Vec<Skinner>,
-    /// `None` for other methods, and for a character without skin.
+    /// `None` without tracking, and for a character without skin.
     implicit: Option<Arc<Implicit>>,
+}
+
+/// Why a character could not be bound.
+#[derive(Debug, thiserror::Error)]
+pub enum BindError {
+    /// The layers of the stack do not fit together.
+    #[error(transparent)]
+    Stack(#[from] StackError),
+    /// Muscles or fat of the anatomy.
+    #[error(transparent)]
+    Anatomy(#[from] BuildError),
 }
 
 /// What a running animation hands from frame to frame; empty before the first.
@@ -87,7 +100,7 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// What the last frame has to say of each vertex; empty unless the method is implicit.
+    /// What the last frame has to say of each vertex; empty without tracking.
     pub fn quantities(&self) -> &Quantities {
         &self.implicit.quantities
     }
@@ -115,34 +128,37 @@ impl Workspace {
 
 impl Body {
     /// Prepares every mesh of `character`. What takes long is looked up in `cache` first, if given,
-    /// and kept there.
-    pub fn bind(character: Arc<Character>, settings: impl Into<Settings>, cache: Option<&Cache>) -> Self {
-        let none = BodyDef::default();
-        Self::bind_with(character, settings, &none, Path::new("."), cache)
-            .expect("only muscles and fat can be refused")
+    /// and kept there. A stack whose layers do not fit together is refused.
+    pub fn bind(
+        character: Arc<Character>,
+        settings: impl Into<Settings>,
+        cache: Option<&Cache>,
+    ) -> Result<Self, BindError> {
+        Self::bind_with(character, settings, &BodyDef::default(), Path::new("."), cache)
     }
 
-    /// As [`Body::bind`], with muscles and fat for [`Method::Muscles`]. `folder`: where the files of bones are relative
-    /// to.
+    /// As [`Body::bind`], with muscles and fat for a stack that has [`Under::Flesh`]. `folder`: where the files of
+    /// bones are relative to.
     pub fn bind_with(
         character: Arc<Character>,
         settings: impl Into<Settings>,
         anatomy: &BodyDef,
         folder: &Path,
         cache: Option<&Cache>,
-    ) -> Result<Self, BuildError> {
+    ) -> Result<Self, BindError> {
         let settings = settings.into();
+        settings.stack.check()?;
         let skinners = character
             .meshes
             .iter()
-            .map(|mesh| match (settings.method, cache) {
-                (Method::CentreOfRotation, Some(cache)) => {
+            .map(|mesh| match (settings.stack.skinning, cache) {
+                (Skinning::CentreOfRotation, Some(cache)) => {
                     Skinner::with_centres(mesh, cached_centres(mesh, cache))
                 }
-                _ => Skinner::new(mesh, settings.method.skinning()),
+                (skinning, _) => Skinner::new(mesh, skinning),
             })
             .collect();
-        let surface = if settings.method.is_implicit() { Surface::new(&character) } else { None };
+        let surface = settings.stack.tracking.and_then(|_| Surface::new(&character));
         let implicit = surface.map(|s| Implicit::new(&character, s, &settings, (anatomy, folder), cache));
         let implicit = implicit.transpose()?.map(Arc::new);
         Ok(Self { character, settings, skinners, implicit })
@@ -153,9 +169,9 @@ impl Body {
         &self.character
     }
 
-    /// The method it was bound for.
-    pub fn method(&self) -> Method {
-        self.settings.method
+    /// The stack it was bound for.
+    pub fn stack(&self) -> &Stack {
+        &self.settings.stack
     }
 
     /// What it was bound with.
@@ -163,17 +179,17 @@ impl Body {
         &self.settings
     }
 
-    /// The welded surface that is tracked; `None` unless the method is implicit and there is skin.
+    /// The welded surface that is tracked; `None` without tracking or skin.
     pub fn surface(&self) -> Option<&Surface> {
         self.implicit.as_ref().map(|i| &i.surface)
     }
 
-    /// The parts of the skin and their fields; `None` unless the method is implicit and there is skin.
+    /// The parts of the skin and their fields; `None` without tracking or skin.
     pub fn parts(&self) -> Option<&Parts> {
         self.implicit.as_ref().map(|i| &i.parts)
     }
 
-    /// Muscles and fat; `None` unless the method is [`Method::Muscles`] and there are any.
+    /// Muscles and fat; `None` unless the stack has [`Under::Flesh`] and there are any.
     pub fn musculature(&self) -> Option<&Musculature> {
         self.implicit.as_ref().and_then(|i| i.musculature())
     }

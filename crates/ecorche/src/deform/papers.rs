@@ -76,7 +76,7 @@ impl Papers {
         settings: &Settings,
     ) -> Self {
         let adjacency = Adjacency::new(&surface.mesh);
-        let scheme = if settings.tracking == Tracking::Scheme2012 {
+        let scheme = if settings.stack.tracking == Some(Tracking::Scheme2012) {
             Scheme::Of2012(scheme_2012::Tracker::new(&surface.mesh, &adjacency, settings.scheme_2012))
         } else {
             Scheme::Of2014(scheme_2014::Tracker::new(&surface.mesh, &adjacency, settings.scheme_2014.clone()))

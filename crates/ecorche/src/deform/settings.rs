@@ -1,123 +1,14 @@
 //! What a character is bound with.
 
-use crate::anatomy::{ControllerDef, MuscleBlend, SamplesDef, SkinDef, TrackingDef};
+use super::stack::Stack;
+use crate::anatomy::{ControllerDef, MuscleBlend, SamplesDef, SkinDef};
 use crate::character::Skeleton;
 use crate::dynamics;
 use crate::field::{Composition, operator};
 use crate::muscle::{Motion, thin};
 use crate::parts::PartSettings;
-use crate::skinning;
 use crate::tracking::own_side::OwnSide;
 use crate::tracking::{robust, scheme_2012, scheme_2014};
-use std::fmt;
-use std::str::FromStr;
-
-/// How a character is deformed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Method {
-    /// Linear blending of matrices.
-    Linear,
-    /// Blending of dual quaternions.
-    DualQuaternion,
-    /// Rotation about optimised centres.
-    CentreOfRotation,
-    /// Dual quaternions, then every vertex to its place in the fields of the body's parts: skin touches skin.
-    #[default]
-    Implicit,
-    /// The implicit skin over muscles and fat that bulge and swing; without an anatomy the same as
-    /// [`Method::Implicit`].
-    Muscles,
-}
-
-impl Method {
-    /// Every method, in the order of the documentation.
-    pub const ALL: [Self; 5] =
-        [Self::Linear, Self::DualQuaternion, Self::CentreOfRotation, Self::Implicit, Self::Muscles];
-
-    /// Whether vertices are brought to their place in fields.
-    pub fn is_implicit(self) -> bool {
-        matches!(self, Self::Implicit | Self::Muscles)
-    }
-
-    /// The skinning that does it, or that it starts from.
-    pub fn skinning(self) -> skinning::Method {
-        match self {
-            Self::Linear => skinning::Method::Linear,
-            Self::CentreOfRotation => skinning::Method::CentreOfRotation,
-            Self::DualQuaternion | Self::Implicit | Self::Muscles => skinning::Method::DualQuaternion,
-        }
-    }
-}
-
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Implicit => f.write_str("implicit"),
-            Self::Muscles => f.write_str("muscles"),
-            other => other.skinning().fmt(f),
-        }
-    }
-}
-
-/// A name that is none of the known ones.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no {what} is called \"{name}\"; choose among {known}")]
-pub struct UnknownName {
-    what: &'static str,
-    name: String,
-    known: String,
-}
-
-fn by_name<T: Copy + ToString>(what: &'static str, all: &[T], name: &str) -> Result<T, UnknownName> {
-    let found = all.iter().find(|item| item.to_string().eq_ignore_ascii_case(name));
-    found.copied().ok_or_else(|| {
-        let known: Vec<String> = all.iter().map(T::to_string).collect();
-        UnknownName { what, name: name.to_owned(), known: known.join(", ") }
-    })
-}
-
-impl FromStr for Method {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<Self, UnknownName> {
-        by_name("method", &Self::ALL, name)
-    }
-}
-
-/// How [`Method::Implicit`] brings the vertices to their place, see [`crate::tracking`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Tracking {
-    /// [`robust`]: one shot, any pose.
-    #[default]
-    Robust,
-    /// [`scheme_2012`]: one shot, bends up to 90 degrees; to compare with.
-    Scheme2012,
-    /// [`scheme_2014`]: substeps of 10 degrees from bind to the pose; to compare with.
-    Scheme2014,
-}
-
-impl Tracking {
-    /// Every scheme.
-    pub const ALL: [Self; 3] = [Self::Robust, Self::Scheme2012, Self::Scheme2014];
-}
-
-impl fmt::Display for Tracking {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Robust => "robust",
-            Self::Scheme2012 => "2012",
-            Self::Scheme2014 => "2014",
-        })
-    }
-}
-
-impl FromStr for Tracking {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<Self, UnknownName> {
-        by_name("tracking scheme", &Self::ALL, name)
-    }
-}
 
 /// How muscles and fat move and what room they have.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -150,14 +41,12 @@ impl Default for MuscleSettings {
     }
 }
 
-/// What [`Body::bind`](super::Body::bind) makes of a character. All but the first concern
-/// [`Method::Implicit`] and [`Method::Muscles`] alone.
+/// What [`Body::bind`](super::Body::bind) makes of a character. All but the stack concern tracking and what lies
+/// under it.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The method.
-    pub method: Method,
-    /// The tracking scheme.
-    pub tracking: Tracking,
+    /// What the deformation is made of.
+    pub stack: Stack,
     /// Frames go on from the one before ([`Body::deform_next`](super::Body::deform_next)): faster, and a frame then
     /// depends on those before it. Schemes other than [`Tracking::Robust`] do not use it.
     pub coherent: bool,
@@ -188,8 +77,7 @@ impl Default for Settings {
     fn default() -> Self {
         let own_side = OwnSide { least_angle: OPPOSED, ..OwnSide::default() };
         Self {
-            method: Method::default(),
-            tracking: Tracking::default(),
+            stack: Stack::default(),
             coherent: false,
             parts: PartSettings::default(),
             robust: robust::Settings::default(),
@@ -203,21 +91,17 @@ impl Default for Settings {
     }
 }
 
-impl From<Method> for Settings {
-    fn from(method: Method) -> Self {
-        Self { method, ..Self::default() }
+impl From<Stack> for Settings {
+    fn from(stack: Stack) -> Self {
+        Self { stack, ..Self::default() }
     }
 }
 
 impl Settings {
-    /// The settings an anatomy file's `[skin]` asks for, which must fit the skeleton.
+    /// The settings an anatomy file's `[skin]` asks for, which must fit the skeleton: [`Stack::implicit`] with the
+    /// file's tracking.
     pub fn of_skin(skin: &SkinDef, skeleton: &Skeleton) -> Self {
-        let tracking = match skin.tracking {
-            TrackingDef::Robust => Tracking::Robust,
-            TrackingDef::Paper2012 => Tracking::Scheme2012,
-            TrackingDef::Paper2014 => Tracking::Scheme2014,
-        };
-        let mut settings = Self { tracking, ..Self::default() };
+        let mut settings = Self::from(Stack::implicit().with_tracking(skin.tracking.into()));
         settings.parts.samples = skin.samples.map(|n| n as usize);
         settings.parts.resolution = skin.grid;
         settings.parts.swing = skin.closure;

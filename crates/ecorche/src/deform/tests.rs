@@ -13,7 +13,7 @@ fn arm() -> Arc<Character> {
 }
 
 fn bind(character: &Arc<Character>, tracking: Tracking) -> Body {
-    Body::bind(character.clone(), Settings { tracking, ..Settings::default() }, None)
+    Body::bind(character.clone(), Settings::from(Stack::implicit().with_tracking(tracking)), None).unwrap()
 }
 
 /// Every scheme on one character, whose parts are made once.
@@ -21,8 +21,8 @@ fn bind_all(character: &Arc<Character>) -> [(Tracking, Body); 3] {
     let folder = tempfile::tempdir().unwrap();
     let cache = Cache::new(folder.path(), crate::cache::DEFAULT_LIMIT);
     Tracking::ALL.map(|tracking| {
-        let settings = Settings { tracking, ..Settings::default() };
-        (tracking, Body::bind(character.clone(), settings, Some(&cache)))
+        let settings = Settings::from(Stack::implicit().with_tracking(tracking));
+        (tracking, Body::bind(character.clone(), settings, Some(&cache)).unwrap())
     })
 }
 
@@ -41,20 +41,48 @@ fn farthest(a: &Frame, b: &Frame) -> f32 {
 
 #[test]
 fn names_read_as_written_and_unknown_ones_list_the_known() {
-    for method in Method::ALL {
+    for method in Stack::common() {
         assert_eq!(method.to_string().parse(), Ok(method));
     }
     for tracking in Tracking::ALL {
         assert_eq!(tracking.to_string().parse(), Ok(tracking));
     }
-    let error = "melt".parse::<Method>().unwrap_err().to_string();
+    let error = "melt".parse::<Stack>().unwrap_err().to_string();
     assert!(error.contains("melt") && error.contains("lbs, dqs, cor, implicit"), "{error}");
     assert!("2013".parse::<Tracking>().unwrap_err().to_string().contains("robust, 2012, 2014"));
 }
 
+#[test]
+fn a_stack_without_a_name_is_described_by_its_layers_and_goes_to_json_and_back() {
+    let papers = Stack::implicit().with_tracking(Tracking::Scheme2014);
+    assert_eq!(papers.to_string(), "dqs + 2014 tracking");
+    assert_eq!(Stack::linear().with_tracking(Tracking::Robust), Stack::linear());
+    let json = serde_json::to_string(&papers).unwrap();
+    assert!(json.contains(r#""skinning":"dqs","tracking":"2014","under":"nothing""#), "{json}");
+    assert_eq!(serde_json::from_str::<Stack>(&json).unwrap(), papers);
+    assert_eq!(serde_json::to_string(&Stack::muscles()).unwrap(), r#""muscles""#);
+    assert_eq!(serde_json::from_str::<Stack>(r#""Muscles""#).unwrap(), Stack::muscles());
+    assert!(serde_json::from_str::<Stack>(r#""melt""#).unwrap_err().to_string().contains("implicit"));
+}
+
+#[test]
+fn layers_that_do_not_fit_together_are_refused_with_a_remedy() {
+    let character = sample("cylinder?resolution=200");
+    let refused = |stack: Stack| Body::bind(character.clone(), stack, None).unwrap_err().to_string();
+    let start = refused(Stack { skinning: Skinning::Linear, ..Stack::implicit() });
+    assert!(start.contains("lbs + robust tracking") && start.contains("choose"), "{start}");
+    for stack in [
+        Stack::muscles().with_tracking(Tracking::Scheme2012),
+        Stack { under: Under::Flesh, ..Stack::dual_quaternion() },
+    ] {
+        let under = refused(stack);
+        assert!(under.contains("muscles") && under.contains("choose"), "{under}");
+    }
+}
+
 fn rest_stays(name: &str) {
     let character = sample(name);
-    let plain = Body::bind(character.clone(), Method::DualQuaternion, None);
+    let plain = Body::bind(character.clone(), Stack::dual_quaternion(), None).unwrap();
     let plain = plain.rest(&mut Workspace::default());
     for (tracking, body) in bind_all(&character) {
         let rest = body.rest(&mut Workspace::default());
@@ -130,7 +158,7 @@ fn what_a_frame_did_is_in_its_report() {
     }
     let mut workspace = Workspace::default();
     bind(&character, Tracking::Robust).deform(&pose, 0.0, &mut workspace);
-    let frame = Body::bind(character, Method::Linear, None).deform(&pose, 0.0, &mut workspace);
+    let frame = Body::bind(character, Stack::linear(), None).unwrap().deform(&pose, 0.0, &mut workspace);
     assert_eq!((frame.report.tracking, workspace.quantities()), (None, &Quantities::default()));
 }
 
@@ -155,7 +183,7 @@ fn a_character_of_which_all_follows_is_skinned() {
     mesh.triangles.truncate(1);
     let character = Arc::new(character);
     let pose = bent(&character);
-    let plain = Body::bind(character.clone(), Method::DualQuaternion, None);
+    let plain = Body::bind(character.clone(), Stack::dual_quaternion(), None).unwrap();
     let plain = plain.deform(&pose, 0.0, &mut Workspace::default());
     for (tracking, body) in bind_all(&character) {
         assert!(body.parts().unwrap().parts.is_empty());
@@ -175,7 +203,7 @@ fn meshes_without_skin_move_with_their_joint() {
     let character = Arc::new(character);
     let mut pose = bent(&character);
     pose.morph_weights = vec![Vec::new(); 2];
-    let plain = Body::bind(character.clone(), Method::DualQuaternion, None);
+    let plain = Body::bind(character.clone(), Stack::dual_quaternion(), None).unwrap();
     let plain = plain.deform(&pose, 0.0, &mut Workspace::default());
     let frame = bind(&character, Tracking::Robust).deform(&pose, 0.0, &mut Workspace::default());
     assert_eq!(frame.meshes[0], plain.meshes[0]);
@@ -209,7 +237,8 @@ fn morphs_are_tracked_in_their_shape() {
 fn a_coherent_animation_goes_on_from_its_state_and_any_other_does_not() {
     let character = sample("cylinder");
     let clip = &character.clips[0];
-    let coherent = Body::bind(character.clone(), Settings { coherent: true, ..Settings::default() }, None);
+    let coherent =
+        Body::bind(character.clone(), Settings { coherent: true, ..Settings::default() }, None).unwrap();
     let free = bind(&character, Tracking::Robust);
     let (mut state, mut workspace) = (State::default(), Workspace::default());
     let mut pose = Pose::rest(&character);
@@ -234,8 +263,12 @@ fn the_papers_join_parts_as_the_settings_say() {
     let folder = tempfile::tempdir().unwrap();
     let cache = Cache::new(folder.path(), crate::cache::DEFAULT_LIMIT);
     let with = |settings: Settings| {
-        let settings = Settings { tracking: Tracking::Scheme2012, ..settings };
-        Body::bind(character.clone(), settings, Some(&cache)).deform(&pose, 0.0, &mut Workspace::default())
+        let settings = Settings { stack: Stack::implicit().with_tracking(Tracking::Scheme2012), ..settings };
+        Body::bind(character.clone(), settings, Some(&cache)).unwrap().deform(
+            &pose,
+            0.0,
+            &mut Workspace::default(),
+        )
     };
     let composition = |name: &str| crate::field::Composition::by_name(name).unwrap();
     let plain = with(Settings::default());
@@ -253,7 +286,7 @@ fn an_operator_of_a_joint_rounds_its_skin_and_no_other() {
     let blended = |name: &str| {
         let composition = crate::field::Composition::by_name(name).unwrap();
         let settings = Settings { joint_compositions: vec![(joint, composition)], ..Settings::default() };
-        Body::bind(character.clone(), settings, None)
+        Body::bind(character.clone(), settings, None).unwrap()
     };
     let plain = bind(&character, Tracking::Robust);
     let pose = Pose::rest(&character);

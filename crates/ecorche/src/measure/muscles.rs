@@ -246,7 +246,7 @@ impl MuscleHistory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::deform::Method;
+    use crate::deform::Stack;
     use crate::samples;
     use crate::sampling::Sampling;
     use std::sync::Arc;
@@ -254,9 +254,14 @@ mod tests {
     #[test]
     fn the_arm_keeps_the_volume_of_its_muscles_over_the_curl() {
         let character = Arc::new(samples::build("arm?resolution=2000").unwrap());
-        let body =
-            Body::bind_with(character.clone(), Method::Muscles, &samples::arm::muscles(), ".".as_ref(), None)
-                .unwrap();
+        let body = Body::bind_with(
+            character.clone(),
+            Stack::muscles(),
+            &samples::arm::muscles(),
+            ".".as_ref(),
+            None,
+        )
+        .unwrap();
         let plan = Plan::new(character.clip("curl"), &Sampling { fps: Some(8.0), frames: None }).unwrap();
         let history = follow_muscles(&body, &plan).unwrap();
         assert_eq!(history.fibres.len(), 4);
@@ -266,7 +271,7 @@ mod tests {
         let text = history.describe();
         assert!(text.contains("biceps brachii, left"), "{text}");
         assert!(history.plots("curl").iter().all(|p| p.series.len() == 4 && p.series[0].points.len() > 4));
-        let plain = Body::bind(character.clone(), Method::Implicit, None);
+        let plain = Body::bind(character.clone(), Stack::implicit(), None).unwrap();
         assert!(follow_muscles(&plain, &plan).is_none());
     }
 }

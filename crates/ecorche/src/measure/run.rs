@@ -1,16 +1,16 @@
-//! A clip under one method, from first frame to figures.
+//! A clip under one stack, from first frame to figures.
 
 use super::{ClipFigures, FrameInput, Judge, JudgeError};
-use crate::deform::{Body, Method, Playback, Workspace};
+use crate::deform::{Body, Playback, Stack, Workspace};
 use crate::frame::Frame;
 use crate::sampling::Plan;
 use crate::skinning::Surface;
 use std::time::Instant;
 
-/// Deforms every frame of `plan` and judges it; `progress` hears of every finished frame. `surface` is that of the
+/// Deforms every frame of `plan` and judges it; `progress` gets the number of finished frames. `surface` is that of the
 /// body's character.
 ///
-/// The milliseconds are those of the deformation alone, as this machine took them now. Vertices of a method with
+/// The milliseconds are those of the deformation alone, as this machine took them now. Vertices of a stack with
 /// tracking that are not in contact are compared with where dual quaternions take them.
 pub fn judge_clip(
     judge: &Judge,
@@ -22,9 +22,9 @@ pub fn judge_clip(
     let mut clip = judge.clip();
     let (mut playback, mut workspace) = (Playback::new(body, plan), Workspace::default());
     let plain = body
-        .method()
-        .is_implicit()
-        .then(|| Body::bind(body.character().clone(), Method::DualQuaternion, None));
+        .stack()
+        .tracking
+        .and_then(|_| Body::bind(body.character().clone(), Stack::dual_quaternion(), None).ok());
     let (mut plain_workspace, mut frame) = (Workspace::default(), Frame::default());
     for frame_number in plan.frames.clone() {
         let time = plan.time(frame_number);

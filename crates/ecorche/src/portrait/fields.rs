@@ -322,14 +322,14 @@ fn moved(samples: &[SurfaceSample], motion: Affine3A) -> (Vec<Vec3>, Vec<Vec3>) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::deform::Method;
+    use crate::deform::Stack;
     use crate::sampling::Sampling;
     use std::sync::Arc;
 
     #[test]
     fn surfaces_samples_and_slices_of_a_bent_limb_are_drawn() {
         let character = Arc::new(crate::samples::build("cylinder").unwrap());
-        let body = Body::bind(character.clone(), Method::Implicit, None);
+        let body = Body::bind(character.clone(), Stack::implicit(), None).unwrap();
         let plan = Plan::new(character.clips.first(), &Sampling { fps: Some(4.0), frames: None }).unwrap();
         let last = character.skeleton.len() - 1;
         let slices = [Through::Middle, Through::Offset(0.01), Through::Joint(last)];
@@ -353,7 +353,7 @@ mod tests {
         let one = part_of_joint(&body, &joints[part.joint as usize].name).unwrap();
         assert!(field_surface(&body, &pose, Some(one), 0.5, 40).unwrap().volume() < 0.8 * whole);
         assert!(part_of_joint(&body, "tail").unwrap_err().to_string().contains("there are"));
-        let plain = Body::bind(character.clone(), Method::Linear, None);
+        let plain = Body::bind(character.clone(), Stack::linear(), None).unwrap();
         assert!(matches!(field_surface(&plain, &pose, None, 0.5, 8), Err(FieldError::NoFields)));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Ingredients;
 use crate::character::{Binding, Clip, Mesh, Skin};
-use crate::deform::{Method, Settings};
+use crate::deform::{Settings, Under};
 use std::fmt::{self, Write};
 
 /// Raised whenever the meaning of a key changes.
@@ -24,7 +24,7 @@ impl Ingredients {
         self.character.meshes.iter().for_each(|mesh| key.mesh(mesh));
         key.value(&clip);
         key.value(settings);
-        if settings.method == Method::Muscles {
+        if settings.stack.under == Under::Flesh {
             key.value(&self.body);
             for path in self.body.bone.iter().filter_map(|bone| bone.mesh.as_ref()) {
                 // One that cannot be read is refused when the body is bound.

@@ -21,9 +21,9 @@ use crate::anatomy::{Anatomy, AnatomyFile, FileError};
 use crate::cache::Cache;
 use crate::character::motion::{self, JoinError, JoinReport};
 use crate::character::{self, Character, Clip, ReadError, Repair};
-use crate::deform::{Body, Method, Settings, Tracking};
+use crate::deform::{BindError, Body, Settings, Stack, Tracking};
+use crate::muscle::Motion;
 use crate::muscle::definition::BodyDef;
-use crate::muscle::{BuildError, Motion};
 use crate::samples::{self, SampleError};
 use crate::skinning::heat_weights::{self, HeatError, HeatSettings};
 use serde::{Deserialize, Serialize};
@@ -49,8 +49,8 @@ pub struct Recipe {
     #[serde(default)]
     pub anatomy: AnatomySource,
     /// How the character is deformed; `None`: muscles where the anatomy has any, else the implicit skin.
-    #[serde(default, with = "by_name")]
-    pub method: Option<Method>,
+    #[serde(default)]
+    pub method: Option<Stack>,
     /// How the implicit skin places vertices; `None`: as the anatomy says.
     #[serde(default, with = "by_name")]
     pub tracking: Option<Tracking>,
@@ -139,7 +139,7 @@ pub enum RecipeError {
     Anatomy(#[from] FileError),
     /// Muscles or fat cannot be built in this character.
     #[error(transparent)]
-    Build(#[from] BuildError),
+    Bind(#[from] BindError),
     /// A range of motion needs two joints.
     #[error("{character}: has no joint below another that a skin uses: there is nothing to move")]
     NothingToMove {
@@ -274,7 +274,7 @@ impl Recipe {
     /// given, and kept there.
     pub fn build(&self, cache: Option<&Cache>) -> Result<Built, RecipeError> {
         let ingredients = self.read()?;
-        let body = ingredients.bind(ingredients.settings(self.method), cache)?;
+        let body = ingredients.bind(ingredients.settings(self.method.clone()), cache)?;
         Ok(Built { ingredients, body })
     }
 
@@ -349,14 +349,15 @@ impl Ingredients {
 
     /// How to bind for `method`; `None`: the best for the anatomy. What the anatomy asks for holds where the recipe does
     /// not say otherwise.
-    pub fn settings(&self, method: Option<Method>) -> Settings {
+    pub fn settings(&self, method: Option<Stack>) -> Settings {
         let settings = Settings::of_skin(&self.anatomy.skin, &self.character.skeleton);
-        let method = method.unwrap_or_else(|| {
-            let robust = self.recipe.tracking.is_none_or(|t| t == Tracking::Robust);
-            if robust && self.has_muscles() { Method::Muscles } else { Method::Implicit }
+        let tracking = self.recipe.tracking.unwrap_or(self.anatomy.skin.tracking.into());
+        let stack = method.unwrap_or_else(|| {
+            let robust = tracking == Tracking::Robust;
+            if robust && self.has_muscles() { Stack::muscles() } else { Stack::implicit() }
         });
-        let tracking = self.recipe.tracking.unwrap_or(settings.tracking);
-        let mut settings = Settings { method, tracking, coherent: self.recipe.coherent, ..settings };
+        let stack = stack.with_tracking(tracking);
+        let mut settings = Settings { stack, coherent: self.recipe.coherent, ..settings };
         if self.recipe.muscles == MuscleUse::Still {
             settings.muscles.motion = Motion::Kinematic;
         }
@@ -364,7 +365,7 @@ impl Ingredients {
     }
 
     /// Binds the character. What takes long is looked up in `cache` first, if given, and kept there.
-    pub fn bind(&self, settings: Settings, cache: Option<&Cache>) -> Result<Body, BuildError> {
+    pub fn bind(&self, settings: Settings, cache: Option<&Cache>) -> Result<Body, BindError> {
         Body::bind_with(self.character.clone(), settings, &self.body, &self.folder, cache)
     }
 

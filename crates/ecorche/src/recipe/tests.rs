@@ -1,6 +1,6 @@
 use super::*;
 use crate::character::Pose;
-use crate::deform::Workspace;
+use crate::deform::{Under, Workspace};
 
 fn recipe(json: &str) -> Recipe {
     serde_json::from_str(json).unwrap()
@@ -13,7 +13,7 @@ fn a_recipe_reads_back_as_written_and_refuses_what_it_does_not_know() {
         motion: MotionSource::File("walk.bvh".to_owned()),
         weights: WeightSource::Heat,
         anatomy: AnatomySource::Text { text: "version = 1".to_owned(), folder: "here".into() },
-        method: Some(Method::Muscles),
+        method: Some(Stack::muscles()),
         tracking: Some(Tracking::Robust),
         coherent: true,
         muscles: MuscleUse::Still,
@@ -33,12 +33,12 @@ fn a_sample_has_its_own_muscles_unless_they_are_left_out_or_others_are_given() {
     let own = Recipe::of("sample:arm?resolution=2000");
     let read = |recipe: &Recipe| recipe.read().unwrap();
     assert!(read(&own).has_muscles());
-    assert_eq!(read(&own).settings(None).method, Method::Muscles);
+    assert_eq!(read(&own).settings(None).stack, Stack::muscles());
     let off = Recipe { muscles: MuscleUse::Off, ..own.clone() };
     assert!(!read(&off).has_muscles());
-    assert_eq!(read(&off).settings(None).method, Method::Implicit);
+    assert_eq!(read(&off).settings(None).stack, Stack::implicit());
     let papers = Recipe { tracking: Some(Tracking::Scheme2014), ..own.clone() };
-    assert_eq!(read(&papers).settings(None).method, Method::Implicit);
+    assert_eq!(read(&papers).settings(None).stack.under, Under::Nothing);
     let anatomy =
         AnatomySource::Text { text: "version = 1\n[skin]\ngap = 0.1\n".to_owned(), folder: ".".into() };
     let given = read(&Recipe { anatomy, ..own });
@@ -62,29 +62,29 @@ fn errors_name_the_file_the_thing_and_the_remedy() {
 #[test]
 fn a_key_changes_with_what_determines_frames_and_with_nothing_else() {
     let read = |json: &str| recipe(json).read().unwrap();
-    let key = |ingredients: &Ingredients, method: Method, clip: &str| {
+    let key = |ingredients: &Ingredients, method: Stack, clip: &str| {
         ingredients.key(&ingredients.settings(Some(method)), ingredients.character.clip(clip))
     };
     let plain = read(r#"{"character": "sample:arm?resolution=2000"}"#);
-    let muscles = key(&plain, Method::Muscles, "curl");
+    let muscles = key(&plain, Stack::muscles(), "curl");
     let again = read(r#"{"character": "sample:arm?resolution=2000", "weights": "file"}"#);
-    assert_eq!(muscles, key(&again, Method::Muscles, "curl"));
+    assert_eq!(muscles, key(&again, Stack::muscles(), "curl"));
     let still = read(r#"{"character": "sample:arm?resolution=2000", "muscles": "still"}"#);
     let finer = read(r#"{"character": "sample:arm?resolution=2500"}"#);
     let mut tense = plain.clone();
     tense.body.muscle[0].tone += 0.01;
     for other in [
-        key(&plain, Method::Implicit, "curl"),
-        key(&plain, Method::Muscles, "shake"),
-        key(&still, Method::Muscles, "curl"),
-        key(&finer, Method::Muscles, "curl"),
-        key(&tense, Method::Muscles, "curl"),
+        key(&plain, Stack::implicit(), "curl"),
+        key(&plain, Stack::muscles(), "shake"),
+        key(&still, Stack::muscles(), "curl"),
+        key(&finer, Stack::muscles(), "curl"),
+        key(&tense, Stack::muscles(), "curl"),
     ] {
         assert_ne!(muscles, other);
     }
     assert_eq!(
-        key(&plain, Method::Linear, "curl"),
-        key(&tense, Method::Linear, "curl"),
+        key(&plain, Stack::linear(), "curl"),
+        key(&tense, Stack::linear(), "curl"),
         "not under this skin"
     );
 }
@@ -93,9 +93,9 @@ fn a_key_changes_with_what_determines_frames_and_with_nothing_else() {
 fn one_character_is_bound_for_several_methods() {
     let ingredients = Recipe::of("sample:cylinder").read().unwrap();
     let rest = Pose::rest(&ingredients.character);
-    for method in [Method::Linear, Method::Implicit] {
-        let body = ingredients.bind(ingredients.settings(Some(method)), None).unwrap();
-        assert_eq!(body.method(), method);
+    for method in [Stack::linear(), Stack::implicit()] {
+        let body = ingredients.bind(ingredients.settings(Some(method.clone())), None).unwrap();
+        assert_eq!(*body.stack(), method);
         assert_eq!(body.deform(&rest, 0.0, &mut Workspace::default()).report.fell_back, 0);
     }
 }

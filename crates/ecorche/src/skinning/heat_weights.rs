@@ -669,7 +669,7 @@ fn prune(list: &mut Vec<(u32, f32)>, settings: &HeatSettings) {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{self, chain, tube};
-    use super::super::{Method, Skinner, Workspace};
+    use super::super::{Skinner, Skinning, Workspace};
     use super::*;
     use crate::character::{Joint, Morph};
     use crate::math::Transform;
@@ -842,7 +842,12 @@ mod tests {
         assert_eq!(body.morphs[0].offsets, [Vec3::X * 2.0]);
         let mut out = vec![Vec3::ZERO; body.positions.len()];
         let world = Pose::rest(&character).world(&character.skeleton);
-        Skinner::new(body, Method::Linear).skin(&world, &body.positions, &mut out, &mut Workspace::default());
+        Skinner::new(body, Skinning::Linear).skin(
+            &world,
+            &body.positions,
+            &mut out,
+            &mut Workspace::default(),
+        );
         let (expected, _) = tube(0.0, 12.0, 48, 16);
         assert!(out.iter().zip(expected).all(|(a, b)| a.distance(b) < 1e-5));
         assert!(character.meshes[1].skin().is_none());

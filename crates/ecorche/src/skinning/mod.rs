@@ -1,17 +1,17 @@
 //! Geometric skinning: where the joints alone take each vertex.
 //!
-//! A [`Skinner`] is built once per mesh and method and then moves the mesh for any pose:
+//! A [`Skinner`] is built once per mesh and kind of skinning and then moves the mesh for any pose:
 //!
 //! ```text
-//! Mesh + Method --Skinner::new--> Skinner (immutable, shared)
+//! Mesh + Skinning --Skinner::new--> Skinner (immutable, shared)
 //! Skinner + world_from_joint + morphed positions --skin--> positions in the world
 //! ```
 //!
-//! | method | rule | twist | bend |
+//! | skinning | rule | twist | bend |
 //! |---|---|---|---|
-//! | [`Method::Linear`] | mean of matrices | loses its radius | loses volume inside |
-//! | [`Method::DualQuaternion`] | mean of rigid motions | keeps its radius | bulges outside |
-//! | [`Method::CentreOfRotation`] | mean rotation about a precomputed centre | keeps its radius | neither |
+//! | [`Skinning::Linear`] | mean of matrices | loses its radius | loses volume inside |
+//! | [`Skinning::DualQuaternion`] | mean of rigid motions | keeps its radius | bulges outside |
+//! | [`Skinning::CentreOfRotation`] | mean rotation about a precomputed centre | keeps its radius | neither |
 //!
 //! All of them are local: none knows that skin can touch skin.
 
@@ -36,27 +36,31 @@ use dual_quaternion::{RigidDualQuaternion, Split, StretchedDualQuaternion};
 use glam::{Affine3A, Vec3};
 use layout::Layout;
 use linear::{Linear, Rigid};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
 /// How the motions of several joints are blended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Method {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Skinning {
     /// Linear blending of matrices.
     #[default]
+    #[serde(rename = "lbs")]
     Linear,
     /// Blending of dual quaternions.
+    #[serde(rename = "dqs")]
     DualQuaternion,
     /// Rotation about optimised centres.
+    #[serde(rename = "cor")]
     CentreOfRotation,
 }
 
-impl Method {
-    /// Every method, in the order of the documentation.
+impl Skinning {
+    /// Every kind, in the order of the documentation.
     pub const ALL: [Self; 3] = [Self::Linear, Self::DualQuaternion, Self::CentreOfRotation];
 }
 
-impl fmt::Display for Method {
+impl fmt::Display for Skinning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Linear => "lbs",
@@ -66,17 +70,17 @@ impl fmt::Display for Method {
     }
 }
 
-/// A method's name that is none.
+/// A name that no skinning has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no skinning method \"{0}\"; choose lbs, dqs or cor")]
-pub struct UnknownMethod(pub String);
+#[error("no skinning \"{0}\"; choose lbs, dqs or cor")]
+pub struct UnknownSkinning(pub String);
 
-impl FromStr for Method {
-    type Err = UnknownMethod;
+impl FromStr for Skinning {
+    type Err = UnknownSkinning;
 
-    fn from_str(name: &str) -> Result<Self, UnknownMethod> {
-        let known = Self::ALL.into_iter().find(|method| method.to_string().eq_ignore_ascii_case(name));
-        known.ok_or_else(|| UnknownMethod(name.to_owned()))
+    fn from_str(name: &str) -> Result<Self, UnknownSkinning> {
+        let known = Self::ALL.into_iter().find(|skinning| skinning.to_string().eq_ignore_ascii_case(name));
+        known.ok_or_else(|| UnknownSkinning(name.to_owned()))
     }
 }
 
@@ -102,7 +106,7 @@ pub struct Workspace {
 /// A mesh's weights, laid out to be skinned many times.
 #[derive(Clone, Debug)]
 pub struct Skinner {
-    method: Method,
+    skinning: Skinning,
     /// Skeleton joint of each slot.
     joints: Vec<usize>,
     joint_from_bind: Vec<Affine3A>,
@@ -111,25 +115,25 @@ pub struct Skinner {
 }
 
 impl Skinner {
-    /// Prepares `mesh` for `method`. An unskinned mesh moves with its joint whatever the method.
+    /// Prepares `mesh` for `skinning`. An unskinned mesh moves with its joint for every kind.
     /// Centres of rotation are computed here, which takes a second for 20,000 vertices: see
     /// [`Skinner::with_centres`].
-    pub fn new(mesh: &Mesh, method: Method) -> Self {
-        let centres = match method {
-            Method::CentreOfRotation => CentresOfRotation::compute(mesh),
+    pub fn new(mesh: &Mesh, skinning: Skinning) -> Self {
+        let centres = match skinning {
+            Skinning::CentreOfRotation => CentresOfRotation::compute(mesh),
             _ => CentresOfRotation::default(),
         };
-        Self::prepare(mesh, method, centres)
+        Self::prepare(mesh, skinning, centres)
     }
 
-    /// Prepares `mesh` for [`Method::CentreOfRotation`] with centres computed before. Centres that
+    /// Prepares `mesh` for [`Skinning::CentreOfRotation`] with centres computed before. Centres that
     /// are not one finite point per vertex are not trusted but computed again.
     pub fn with_centres(mesh: &Mesh, centres: CentresOfRotation) -> Self {
         let slice = centres.as_slice();
         if slice.len() == mesh.positions.len() && slice.iter().all(|c| c.is_finite()) {
-            Self::prepare(mesh, Method::CentreOfRotation, centres)
+            Self::prepare(mesh, Skinning::CentreOfRotation, centres)
         } else {
-            Self::new(mesh, Method::CentreOfRotation)
+            Self::new(mesh, Skinning::CentreOfRotation)
         }
     }
 
@@ -138,7 +142,7 @@ impl Skinner {
     pub fn of_surface(surface: &Surface) -> Self {
         let joints = surface.joint_from_bind().len();
         Self {
-            method: Method::DualQuaternion,
+            skinning: Skinning::DualQuaternion,
             joints: (0..joints).collect(),
             joint_from_bind: vec![Affine3A::IDENTITY; joints],
             layout: Layout::new(&surface.influences, surface.mesh.positions.len(), joints),
@@ -146,13 +150,13 @@ impl Skinner {
         }
     }
 
-    fn prepare(mesh: &Mesh, method: Method, centres: CentresOfRotation) -> Self {
+    fn prepare(mesh: &Mesh, skinning: Skinning, centres: CentresOfRotation) -> Self {
         let vertex_count = mesh.positions.len();
         match &mesh.binding {
             Binding::Skin(skin) => {
                 let slots = skin.joints.len().min(skin.joint_from_bind.len());
                 Self {
-                    method,
+                    skinning,
                     joints: skin.joints[..slots].to_vec(),
                     joint_from_bind: skin.joint_from_bind[..slots].to_vec(),
                     layout: Layout::new(&skin.influences, vertex_count, slots),
@@ -162,7 +166,7 @@ impl Skinner {
             Binding::Node => {
                 let influences = Influences::new((0..vertex_count).map(|_| vec![(0, 1.0)]));
                 Self {
-                    method,
+                    skinning,
                     joints: vec![mesh.joint],
                     joint_from_bind: vec![Affine3A::IDENTITY],
                     layout: Layout::new(&influences, vertex_count, 1),
@@ -172,9 +176,9 @@ impl Skinner {
         }
     }
 
-    /// The method it was prepared for.
-    pub fn method(&self) -> Method {
-        self.method
+    /// What it was prepared for.
+    pub fn skinning(&self) -> Skinning {
+        self.skinning
     }
 
     /// Number of vertices.
@@ -182,7 +186,7 @@ impl Skinner {
         self.layout.vertex_count()
     }
 
-    /// The centres of rotation; empty for other methods.
+    /// The centres of rotation; empty for other kinds.
     pub fn centres(&self) -> &CentresOfRotation {
         &self.centres
     }
@@ -213,7 +217,7 @@ impl Skinner {
         if !bad_slots.is_empty() {
             report.vertices_of_joints_at_rest = self.layout.count_vertices(|slot| bad_slots.contains(&slot));
         }
-        let blends_rotations = self.method != Method::Linear && self.layout.blends();
+        let blends_rotations = self.skinning != Skinning::Linear && self.layout.blends();
         workspace.splits.clear();
         if blends_rotations {
             workspace.splits.extend(workspace.matrices.iter().map(Split::new));
@@ -223,18 +227,18 @@ impl Skinner {
         let rigid = Rigid { matrices };
         let centres = self.centres.as_slice();
         let layout = &self.layout;
-        report.vertices_at_rest = match (self.method, blends_rotations, stretched) {
-            (Method::Linear, ..) | (_, false, _) => layout.run(&rigid, &Linear { matrices }, rest, out),
-            (Method::DualQuaternion, _, false) => {
+        report.vertices_at_rest = match (self.skinning, blends_rotations, stretched) {
+            (Skinning::Linear, ..) | (_, false, _) => layout.run(&rigid, &Linear { matrices }, rest, out),
+            (Skinning::DualQuaternion, _, false) => {
                 layout.run(&rigid, &RigidDualQuaternion { splits }, rest, out)
             }
-            (Method::DualQuaternion, _, true) => {
+            (Skinning::DualQuaternion, _, true) => {
                 layout.run(&rigid, &StretchedDualQuaternion { splits }, rest, out)
             }
-            (Method::CentreOfRotation, _, false) => {
+            (Skinning::CentreOfRotation, _, false) => {
                 layout.run(&rigid, &CentreOfRotation::<false> { matrices, splits, centres }, rest, out)
             }
-            (Method::CentreOfRotation, _, true) => {
+            (Skinning::CentreOfRotation, _, true) => {
                 layout.run(&rigid, &CentreOfRotation::<true> { matrices, splits, centres }, rest, out)
             }
         };

@@ -4,7 +4,7 @@ use crate::geom::mesh::volume;
 use glam::{DAffine3, DVec3, Mat3, Quat};
 use proptest::prelude::*;
 
-fn skin(mesh: &Mesh, method: Method, world_from_joint: &[Affine3A]) -> Vec<Vec3> {
+fn skin(mesh: &Mesh, method: Skinning, world_from_joint: &[Affine3A]) -> Vec<Vec3> {
     let mut out = vec![Vec3::ZERO; mesh.positions.len()];
     let skinner = Skinner::new(mesh, method);
     let report = skinner.skin(world_from_joint, &mesh.positions, &mut out, &mut Workspace::default());
@@ -27,7 +27,7 @@ fn a_twisted_cylinder_thins_under_linear_blending_as_the_formula_says() {
     let limb = limb(1.0, 1.0, 100, 60);
     for degrees in [30f32, 90.0, 150.0, 180.0] {
         let t = degrees.to_radians();
-        let twisted = skin(&limb, Method::Linear, &posed(&limb, Quat::from_rotation_y(t)));
+        let twisted = skin(&limb, Skinning::Linear, &posed(&limb, Quat::from_rotation_y(t)));
         let wall = &twisted[..twisted.len() - 2];
         let least = wall.iter().map(radius).fold(f32::MAX, f32::min);
         assert!((least - (t / 2.0).cos()).abs() < 1e-5, "{degrees}: {least}");
@@ -40,7 +40,7 @@ fn a_twisted_cylinder_thins_under_linear_blending_as_the_formula_says() {
 #[test]
 fn dual_quaternions_and_centres_keep_the_radius_of_a_twist() {
     let limb = limb(1.0, 1.0, 40, 24);
-    for method in [Method::DualQuaternion, Method::CentreOfRotation] {
+    for method in [Skinning::DualQuaternion, Skinning::CentreOfRotation] {
         for degrees in [30f32, 90.0, 170.0] {
             let twisted = skin(&limb, method, &posed(&limb, Quat::from_rotation_y(degrees.to_radians())));
             for (p, rest) in twisted.iter().zip(&limb.positions) {
@@ -59,7 +59,7 @@ fn dual_quaternions_bulge_in_a_bend_where_linear_blending_collapses() {
     let limb = limb(2.0, 0.5, 64, 32);
     let t = 100f32.to_radians();
     let pose = posed(&limb, Quat::from_rotation_z(t));
-    let (linear, dual) = (skin(&limb, Method::Linear, &pose), skin(&limb, Method::DualQuaternion, &pose));
+    let (linear, dual) = (skin(&limb, Skinning::Linear, &pose), skin(&limb, Skinning::DualQuaternion, &pose));
     for (v, rest) in limb.positions.iter().enumerate() {
         if rest.y.abs() <= 0.5 {
             assert!((dual[v].length() - rest.length()).abs() < 1e-5);
@@ -77,7 +77,7 @@ fn centres_keep_more_volume_in_a_bend_than_linear_blending() {
     for degrees in [45f32, 90.0, 120.0] {
         let pose = posed(&limb, Quat::from_rotation_z(degrees.to_radians()));
         let change = |method| (volume(&skin(&limb, method, &pose), &limb.triangles) / rest - 1.0).abs();
-        let (linear, centres) = (change(Method::Linear), change(Method::CentreOfRotation));
+        let (linear, centres) = (change(Skinning::Linear), change(Skinning::CentreOfRotation));
         assert!(centres < 0.5 * linear, "{degrees}: centres {centres}, linear {linear}");
     }
 }
@@ -99,7 +99,7 @@ fn centres_lie_on_the_axis_of_a_limb() {
 #[test]
 fn cached_centres_give_the_same_result_and_foreign_ones_are_remade() {
     let limb = limb(2.0, 1.0, 16, 12);
-    let fresh = Skinner::new(&limb, Method::CentreOfRotation);
+    let fresh = Skinner::new(&limb, Skinning::CentreOfRotation);
     let cached = CentresOfRotation::from_parts(fresh.centres().as_slice().to_vec());
     assert_eq!(Skinner::with_centres(&limb, cached).centres(), fresh.centres());
     let foreign = CentresOfRotation::from_parts(vec![Vec3::ZERO; 3]);
@@ -109,7 +109,7 @@ fn cached_centres_give_the_same_result_and_foreign_ones_are_remade() {
 #[test]
 fn a_turn_by_359_degrees_equals_one_by_minus_1() {
     let limb = limb(2.0, 1.0, 32, 16);
-    for method in Method::ALL {
+    for method in Skinning::ALL {
         let by =
             |degrees: f32| skin(&limb, method, &posed(&limb, Quat::from_rotation_x(degrees.to_radians())));
         for (a, b) in by(359.0).iter().zip(by(-1.0)) {
@@ -125,8 +125,8 @@ fn one_joint_moves_rigidly_and_scaled_ones_as_under_linear_blending() {
     bind(&mut mesh, &[Vec3::ZERO, Vec3::Y], |p| vec![((p.y > 0.5).into(), 1.0)]);
     let sheared = Affine3A::from_mat3(Mat3::from_cols_array(&[1.0, 0.5, 0.0, 0.0, -2.0, 0.1, 0.0, 0.0, 0.7]));
     let pose = [Affine3A::from_rotation_translation(Quat::from_rotation_x(2.0), Vec3::X), sheared];
-    let linear = skin(&mesh, Method::Linear, &pose);
-    for method in [Method::DualQuaternion, Method::CentreOfRotation] {
+    let linear = skin(&mesh, Skinning::Linear, &pose);
+    for method in [Skinning::DualQuaternion, Skinning::CentreOfRotation] {
         assert_eq!(skin(&mesh, method, &pose), linear);
     }
     for (p, rest) in linear.iter().zip(&mesh.positions).filter(|(_, rest)| rest.y <= 0.5) {
@@ -140,7 +140,7 @@ fn a_character_scaled_as_a_whole_deforms_like_the_unscaled_one() {
     let plain = posed(&limb, Quat::from_euler(glam::EulerRot::YXZ, 0.5, 0.8, -0.3));
     for scale in [0.01f32, 3.0] {
         let scaled = plain.map(|m| Affine3A::from_scale(Vec3::splat(scale)) * m);
-        for method in Method::ALL {
+        for method in Skinning::ALL {
             for (a, b) in skin(&limb, method, &scaled).iter().zip(skin(&limb, method, &plain)) {
                 assert!(a.distance(b * scale) < 1e-5 * scale.max(1.0), "{method} {scale}");
             }
@@ -154,8 +154,8 @@ fn a_mirrored_and_a_flattened_joint_stay_finite_and_meet_linear_blending_at_thei
     for scale in [Vec3::new(-1.0, 1.0, 1.0), Vec3::new(1.0, 0.0, 1.0), Vec3::ZERO] {
         let mut pose = posed(&limb, Quat::IDENTITY);
         pose[1] = Affine3A::from_scale(scale);
-        let linear = skin(&limb, Method::Linear, &pose);
-        for method in [Method::DualQuaternion, Method::CentreOfRotation] {
+        let linear = skin(&limb, Skinning::Linear, &pose);
+        for method in [Skinning::DualQuaternion, Skinning::CentreOfRotation] {
             let blended = skin(&limb, method, &pose);
             for (v, rest) in limb.positions.iter().enumerate() {
                 assert!(blended[v].is_finite());
@@ -191,7 +191,7 @@ fn scaled_sheared_and_mirrored_joints_blend_as_in_openusd() {
         let matrix3 = Mat3::from_cols(x.into(), y.into(), z.into());
         Affine3A::from_mat3_translation(matrix3, t.into())
     });
-    for (p, expected) in skin(&mesh, Method::DualQuaternion, &pose).iter().zip(expected) {
+    for (p, expected) in skin(&mesh, Skinning::DualQuaternion, &pose).iter().zip(expected) {
         assert!(p.distance(expected.into()) < 2e-6, "{p} {expected:?}");
     }
 }
@@ -205,7 +205,7 @@ fn joints_and_vertices_without_finite_numbers_stay_at_rest_and_are_counted() {
     pose[1].translation.x = f32::NAN;
     let held = limb.skin().expect("bound").influences.clone();
     let held = (0..held.len()).filter(|&v| held.of(v).any(|(slot, _)| slot == 1)).count();
-    for method in Method::ALL {
+    for method in Skinning::ALL {
         let mut out = vec![Vec3::NAN; rest.len()];
         let skinner = Skinner::new(&limb, method);
         let report = skinner.skin(&pose, &rest, &mut out, &mut Workspace::default());
@@ -232,7 +232,7 @@ fn an_unskinned_mesh_moves_with_its_joint() {
     mesh.joint = 1;
     let carrier =
         Affine3A::from_scale_rotation_translation(Vec3::splat(2.0), Quat::from_rotation_x(1.0), Vec3::X);
-    for method in Method::ALL {
+    for method in Skinning::ALL {
         let moved = skin(&mesh, method, &[Affine3A::IDENTITY, carrier]);
         for (p, rest) in moved.iter().zip(&mesh.positions) {
             assert!(p.distance(carrier.transform_point3(*rest)) < 1e-5);
@@ -244,7 +244,7 @@ fn an_unskinned_mesh_moves_with_its_joint() {
 fn any_number_of_threads_gives_the_same_bits() {
     let limb = limb(3.0, 2.0, 128, 64);
     let pose = posed(&limb, Quat::from_euler(glam::EulerRot::YXZ, 1.5, 0.8, -0.3));
-    for method in Method::ALL {
+    for method in Skinning::ALL {
         let bits = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread pool");
             let points = pool.install(|| skin(&limb, method, &pose));
@@ -258,11 +258,11 @@ fn any_number_of_threads_gives_the_same_bits() {
 
 #[test]
 fn method_names_come_back() {
-    for method in Method::ALL {
+    for method in Skinning::ALL {
         assert_eq!(method.to_string().parse(), Ok(method));
     }
-    assert_eq!("DQS".parse(), Ok(Method::DualQuaternion));
-    let error = "dual".parse::<Method>().expect_err("no such method");
+    assert_eq!("DQS".parse(), Ok(Skinning::DualQuaternion));
+    let error = "dual".parse::<Skinning>().expect_err("no such method");
     assert_eq!(error.to_string(), "no skinning method \"dual\"; choose lbs, dqs or cor");
 }
 
@@ -299,7 +299,7 @@ proptest! {
             dual_quaternion: false,
         });
         let world: Vec<Affine3A> = joints.iter().map(|j| j.0).collect();
-        let skinned = skin(&mesh, Method::Linear, &world);
+        let skinned = skin(&mesh, Skinning::Linear, &world);
         let bound = mesh.skin().expect("bound");
         let double = |m: &Affine3A| DAffine3::from_mat4(glam::Mat4::from(*m).as_dmat4());
         for (v, p) in mesh.positions.iter().enumerate() {

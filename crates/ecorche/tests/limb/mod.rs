@@ -5,7 +5,7 @@ use ecorche::field::operator::Composition;
 use ecorche::field::tree::{PosedTree, Rule, Tree};
 use ecorche::field::{CompactHrbf, Field, Posed, SurfaceSample, hrbf};
 use ecorche::geom::{Adjacency, SelfContact, Shading, TriMesh, Weld, poisson_disk, self_contact};
-use ecorche::skinning::{Method, Skinner, Workspace};
+use ecorche::skinning::{Skinner, Skinning, Workspace};
 use ecorche::tracking::arap::blended_rotations;
 use ecorche::tracking::own_side::PartFields;
 use ecorche::tracking::scheme_2014::Motion;
@@ -101,8 +101,8 @@ impl Limb {
             influences,
             part,
             fields,
-            linear: Skinner::new(&skinned, Method::Linear),
-            dual: Skinner::new(&skinned, Method::DualQuaternion),
+            linear: Skinner::new(&skinned, Skinning::Linear),
+            dual: Skinner::new(&skinned, Skinning::DualQuaternion),
             mesh,
         }
     }
@@ -140,9 +140,9 @@ impl Limb {
         self.mesh.positions.iter().map(|&p| field.sample(p).value).collect()
     }
 
-    pub fn skin(&self, method: Method, turn: Turn) -> Vec<Vec3> {
+    pub fn skin(&self, method: Skinning, turn: Turn) -> Vec<Vec3> {
         let mut positions = self.mesh.positions.clone();
-        let skinner = if method == Method::Linear { &self.linear } else { &self.dual };
+        let skinner = if method == Skinning::Linear { &self.linear } else { &self.dual };
         skinner.skin(&self.motions(turn), &self.mesh.positions, &mut positions, &mut Workspace::default());
         positions
     }
