@@ -73,6 +73,19 @@ def row(label, figures):
     return "| " + " | ".join(cells) + " |", pairs, loss_worst, loss_mean
 
 
+def summary(total, rows):
+    """What the table says, in a sentence or two."""
+    text = f"The implicit skin leaves {100 * total['implicit'] / total['dqs']:.1f} % of the crossings of dual quaternions."
+    for what, place in (("the worst frame", 2), ("the mean", 3)):
+        losses = [r[place] for r in rows if r[place]]
+        more = [sum(loss["implicit"] > loss[m] + 1e-9 for loss in losses) for m in ("lbs", "dqs")]
+        text += (
+            f" In {what} it loses more space than linear blending in {more[0]} of {len(losses)} clips, and more than dual"
+            f" quaternions in {more[1]}."
+        )
+    return text
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path, help="folder with the characters")
@@ -106,12 +119,7 @@ def main():
         print(f"### {title}\n{HEAD}")
         print("\n".join(line for line, *_ in rows))
         print(f"| all {len(rows)} | | {' / '.join(f'{total[m]:,}' for m in METHODS)} | | | | |\n")
-        for what, place in (("in the worst frame", 2), ("in the mean", 3)):
-            told = [r[place] for r in rows if r[place]]
-            line = [
-                f"{sum(t['implicit'] > t[m] + 1e-9 for t in told)} of {len(told)} lose more than {m}" for m in ("lbs", "dqs")
-            ]
-            print(f"Space lost by the implicit skin {what}: {', '.join(line)}.", file=sys.stderr)
+        print(summary(total, rows) + "\n")
 
 
 if __name__ == "__main__":

@@ -679,19 +679,19 @@ fn check(view: &View, studio: &Studio) -> Result<(), String> {
 
 /// The first message: the character, and the words the page offers.
 fn describe(studio: &Studio) -> Bytes {
-    let Studio { character, drawn, pictures, .. } = studio;
+    let Studio { character, drawn, textures, .. } = studio;
     let groups: Vec<Value> = drawn
         .groups
         .iter()
         .map(|group| {
-            let dress = pictures.dress(&group.material);
+            let look = textures.look(&group.material);
             json!({
                 "mesh": group.mesh,
                 "material": group.material,
                 "start": group.start,
                 "count": group.count,
-                "colour": dress.colour,
-                "picture": dress.picture,
+                "colour": look.colour,
+                "picture": look.texture,
             })
         })
         .collect();

@@ -23,7 +23,6 @@ mod flesh;
 mod inside;
 mod message;
 mod page;
-mod pictures;
 mod server;
 mod studio;
 #[cfg(test)]

@@ -173,8 +173,8 @@ async fn picture(
     State(reception): State<Arc<Reception>>,
     Path((_, number)): Path<(String, usize)>,
 ) -> Response {
-    match reception.studio.pictures.get(number) {
-        Some(picture) => ([(header::CONTENT_TYPE, picture.kind)], picture.bytes.clone()).into_response(),
+    match reception.studio.textures.get(number) {
+        Some(texture) => ([(header::CONTENT_TYPE, texture.mime)], texture.bytes.clone()).into_response(),
         None => StatusCode::NOT_FOUND.into_response(),
     }
 }

@@ -4,9 +4,9 @@ use crate::bake::{Bake, Progress};
 use crate::bodies::Bodies;
 use crate::document::{Document, DocumentError};
 use crate::drawn::Drawn;
-use crate::pictures::Pictures;
 use ecorche::cache::Cache;
 use ecorche::character::Character;
+use ecorche::character::textures::Textures;
 use ecorche::recipe::Ingredients;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -40,7 +40,7 @@ pub struct Studio {
     /// As the page draws it.
     pub drawn: Drawn,
     /// What its materials look like.
-    pub pictures: Pictures,
+    pub textures: Textures,
     /// Bound for the methods that are looked at.
     pub bodies: Bodies,
     /// What was refused.
@@ -61,6 +61,7 @@ impl Studio {
         bodies.update(document.anatomy(), document.folder());
         Ok(Arc::new(Self {
             drawn: Drawn::new(&character),
+use ecorche::character::textures::Textures;
             pictures,
             character,
             bodies,

@@ -1,8 +1,8 @@
-//! Results that are dear to compute, kept on disk and found again by content.
+//! Results that are expensive to compute, kept on disk and found by content.
 //!
-//! An entry's name is the hash of everything it was computed from, so a changed character simply
-//! misses. An entry that is damaged, or written by another version, is ignored and written anew.
-//! When the folder grows beyond its limit the entries unused for longest go first.
+//! An entry's name is the hash of everything it was computed from, so a changed character never
+//! gets an old result. An entry that is damaged, or written by another version, is ignored and written anew.
+//! When the folder grows beyond its limit, the entries unused for longest are deleted first.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -12,7 +12,7 @@ const VERSION: u32 = 1;
 const MAGIC: &[u8; 8] = b"ecorche\0";
 const HEADER: usize = 8 + 4 + 32;
 
-/// Bytes the cache may hold unless told otherwise: 1 GiB.
+/// Default limit of the cache, bytes: 1 GiB.
 pub const DEFAULT_LIMIT: u64 = 1 << 30;
 
 /// A folder of computed results.
@@ -22,7 +22,7 @@ pub struct Cache {
     limit: u64,
 }
 
-/// The content an entry was computed from.
+/// Names an entry by the content it was computed from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key(blake3::Hash);
 
@@ -57,7 +57,7 @@ impl Cache {
         Some(Self::new(folder, limit))
     }
 
-    /// The bytes kept under `key`, if sound.
+    /// The bytes kept under `key`; none if there are none or they are damaged.
     pub fn get(&self, key: Key) -> Option<Vec<u8>> {
         let path = self.path(key);
         let bytes = std::fs::read(&path).ok()?;

@@ -3,10 +3,10 @@
 use crate::character::{Clip, Pose};
 use std::ops::RangeInclusive;
 
-/// Frames per second when neither the user nor the clip says.
+/// Frames per second when neither the user nor the clip gives a rate.
 pub const DEFAULT_FPS: f32 = 30.0;
 
-/// Most frames of one bake; beyond it a clip's length or rate is taken for a mistake.
+/// Most frames of one bake. A clip's length or rate that gives more is probably a mistake.
 const MOST_FRAMES: usize = 10_000_000;
 
 /// Which moments of a clip are baked.
@@ -32,8 +32,8 @@ pub struct Plan<'a> {
 /// Why a sampling does not fit a clip.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlanError {
-    /// Not a rate.
-    #[error("{0} frames per second is no rate; give a number above 0, such as 24")]
+    /// The rate is not a number above 0.
+    #[error("{0} frames per second is not a rate; give a number above 0, such as 24")]
     BadRate(f32),
     /// Frames the clip does not have.
     #[error(
@@ -51,7 +51,7 @@ pub enum PlanError {
         /// At this rate.
         fps: f32,
     },
-    /// An absurd number of frames.
+    /// More frames than any shot has; the rate or the clip's length is probably wrong.
     #[error(
         "clip \"{clip}\" would give {frames} frames at {fps} fps; choose a lower rate or a range of frames"
     )]
@@ -66,7 +66,7 @@ pub enum PlanError {
 }
 
 impl<'a> Plan<'a> {
-    /// The frames `sampling` asks for.
+    /// The frames that `sampling` selects; an error if the clip does not have them.
     pub fn new(clip: Option<&'a Clip>, sampling: &Sampling) -> Result<Self, PlanError> {
         let fps = sampling.fps.or(clip.and_then(|c| c.fps)).unwrap_or(DEFAULT_FPS);
         if !(fps.is_finite() && fps > 0.0) {

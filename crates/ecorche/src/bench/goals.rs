@@ -125,7 +125,7 @@ pub(super) fn goals(bench: &mut Bench) -> Result<Table, BenchError> {
     let (free, coherent) = (Kind::Free, Kind::Coherent);
     let list = [
         ("runner with 50 muscles x 30, coherent", 16.0, &flesh, coherent),
-        ("at the least: the same", 33.0, &flesh, coherent),
+        ("at least: the same", 33.0, &flesh, coherent),
         ("runner with 50 muscles x 30, history-free", 25.0, &flesh, free),
         ("runner, coherent", 5.0, &runner, coherent),
         ("runner, history-free", 10.0, &runner, free),

@@ -64,7 +64,7 @@ impl Scene {
         Self { muscles: Some([count, particles]), ..self }
     }
 
-    /// A scene of a body; a small hand stands in for a quick look.
+    /// A scene of a body; a small hand for a quick run.
     fn body(name: &'static str, vertices: usize, bones: usize, clip: &'static str, quick: bool) -> Self {
         if quick {
             return Self::hand(true).with_bones(bones / 2).named(name);
@@ -76,7 +76,7 @@ impl Scene {
         Self { name, ..self }
     }
 
-    /// Vertices 19,296 as in the thesis; all 52 bones, where the thesis has 12. A small arm stands in for a quick look.
+    /// Vertices 19,296 as in the thesis; all 52 bones, where the thesis has 12. A small arm for a quick run.
     pub fn runner(quick: bool) -> Self {
         if quick {
             return Self::arm("curl", true).named("runner");
@@ -117,7 +117,7 @@ impl Scene {
         format!("{} {:?}", self.character_key(), self.muscles)
     }
 
-    /// What stands in tables.
+    /// Its name in tables.
     pub fn title(&self) -> String {
         match self.muscles {
             Some([count, particles]) => format!("{}, {count} muscles x {particles}", self.name),

@@ -11,7 +11,7 @@ pub enum Cell {
     Text(String),
     /// A finite number in the unit of its column.
     Number(f64),
-    /// Nobody gave a number.
+    /// No number is known.
     None,
 }
 
@@ -46,7 +46,7 @@ impl From<String> for Cell {
 }
 
 impl fmt::Display for Cell {
-    /// Numbers with three digits that mean something, whole ones as they are.
+    /// Numbers with three significant digits, whole ones in full.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.write_str(text),
@@ -60,7 +60,7 @@ impl fmt::Display for Cell {
     }
 }
 
-/// What stands in a column.
+/// What a column holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     /// Its head, and its key in JSON.
@@ -72,7 +72,7 @@ pub struct Column {
 /// A table of measurements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// What to write after `--table`.
+    /// Name by which it is asked for.
     pub name: &'static str,
     /// What it shows.
     pub title: String,
@@ -89,7 +89,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table without rows. Units stand in brackets behind the names of columns: `"frame (ms)"`.
+    /// A table without rows. Units follow the names of columns in brackets: `"frame (ms)"`.
     pub(super) fn new(name: &'static str, title: impl Into<String>, columns: &[&str]) -> Self {
         let column = |head: &&str| {
             let (name, unit) = match head.strip_suffix(')').and_then(|h| h.split_once(" (")) {

@@ -1,9 +1,9 @@
-//! What can go wrong while reading a character, and what was mended.
+//! What can go wrong while reading a character, and what was repaired.
 
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// Why a file gave no character. Every message names the file, the thing and what to do.
+/// Why a file gave no character. Every message names the file, the problem and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The file or one it refers to could not be opened or read.

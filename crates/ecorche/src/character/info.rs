@@ -52,7 +52,7 @@ pub struct MeshInfo {
     pub most_influences: usize,
     /// Mean number of joints on a vertex.
     pub mean_influences: f32,
-    /// Whether the file asks for dual quaternions.
+    /// Whether the file says that the mesh is skinned by dual quaternions.
     pub dual_quaternion: bool,
     /// Blend shapes.
     pub morphs: usize,

@@ -1,4 +1,4 @@
-//! A rigged, animated character, as a file holds it and as the rest of the crate wants it.
+//! A rigged, animated character: as a file holds it, and as the rest of the crate uses it.
 //!
 //! ```text
 //! file --reader--> RawCharacter (as found, unchecked) --check--> Character (sound, metres, Y up)
@@ -25,7 +25,9 @@ pub mod raw;
 mod read;
 pub mod skeleton;
 pub mod skin;
+pub mod textures;
 mod transform_keys;
+mod uri;
 pub mod usd;
 pub mod world;
 

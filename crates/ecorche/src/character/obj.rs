@@ -6,42 +6,24 @@
 //! never split.
 //!
 //! OBJ states neither unit nor axes: one unit is taken as a metre, Y as up. Smoothing groups,
-//! vertex colours, materials' contents, lines and free-form surfaces are not read.
+//! vertex colours, lines and free-form surfaces are not read.
 
 use super::raw::{RawCharacter, RawMesh, RawNode};
+use super::textures::{MaterialLook, Place, read_beside};
 use super::{ReadError, Repair};
-use glam::{Vec2, Vec3};
-use std::collections::BTreeMap;
+use crate::geom::obj::{Content, Corner, NOWHERE, Object};
+use glam::Vec3;
+use std::ops::Range;
 use std::path::Path;
 
-/// An index that cannot be resolved; the check drops the face.
-const NOWHERE: u32 = u32::MAX;
-
-/// Reads a whole file held in memory. Material libraries are not opened, so `_base_dir` is not looked at.
+/// Reads a whole file held in memory. It needs no other files, so `_base_dir` is not looked at.
 pub fn read_bytes(
     bytes: &[u8],
     _base_dir: Option<&Path>,
     path_for_errors: &Path,
 ) -> Result<RawCharacter, ReadError> {
     let path = path_for_errors;
-    let mut content = Content::default();
-    let mut statement = String::new();
-    for line in bytes.split(|&b| b == b'\n') {
-        let line = String::from_utf8_lossy(line);
-        let line = line.trim_end();
-        match line.strip_suffix('\\') {
-            Some(begun) => {
-                statement.push_str(begun);
-                statement.push(' ');
-            }
-            None => {
-                statement.push_str(line);
-                content.take(&statement);
-                statement.clear();
-            }
-        }
-    }
-    content.take(&statement);
+    let content = Content::read(bytes);
     if content.positions.is_empty() {
         return Err(ReadError::Malformed {
             path: path.to_owned(),
@@ -54,119 +36,37 @@ pub fn read_bytes(
     Ok(content.into_character(&stem))
 }
 
-/// Vertex, texture and normal index of a face corner, from 0.
-#[derive(Clone, Copy)]
-struct Corner {
-    position: u32,
-    uv: Option<u32>,
-    normal: Option<u32>,
-}
-
-/// Where an object of the file begins.
-struct Object {
-    name: String,
-    first_position: usize,
-    first_face: usize,
-}
-
-#[derive(Default)]
-struct Content {
-    positions: Vec<Vec3>,
-    uvs: Vec<Vec2>,
-    normals: Vec<Vec3>,
-    corners: Vec<Corner>,
-    /// First corner of each face.
-    face_starts: Vec<usize>,
-    material_of_face: Vec<u32>,
-    materials: Vec<String>,
-    material: u32,
-    objects: Vec<Object>,
-    unreadable_numbers: usize,
-    left_out: BTreeMap<&'static str, usize>,
+/// The looks of the materials, from the libraries that the file names.
+pub(super) fn looks(bytes: &[u8], folder: &Path) -> Option<Vec<MaterialLook>> {
+    let mut looks: Vec<MaterialLook> = Vec::new();
+    for library in Content::read(bytes).material_libraries {
+        let Some(bytes) = read_beside(folder, &library) else { continue };
+        for line in String::from_utf8_lossy(&bytes).lines().map(str::trim) {
+            let (key, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+            let rest = rest.trim();
+            match (key, looks.last_mut()) {
+                ("newmtl", _) => {
+                    looks.push(MaterialLook { name: rest.to_owned(), colour: None, texture: None });
+                }
+                ("Kd", Some(look)) => {
+                    let mut list = rest.split_whitespace().map_while(|word| word.parse::<f32>().ok());
+                    if let (Some(r), Some(g), Some(b)) = (list.next(), list.next(), list.next()) {
+                        look.colour = Some([r, g, b]);
+                    }
+                }
+                // The name comes last, after options; or it has spaces and there are none.
+                ("map_Kd", Some(look)) => {
+                    let last = rest.rsplit(char::is_whitespace).next().unwrap_or_default();
+                    look.texture = Some(Place::Beside(vec![rest.to_owned(), last.to_owned()]));
+                }
+                _ => {}
+            }
+        }
+    }
+    Some(looks)
 }
 
 impl Content {
-    fn take(&mut self, statement: &str) {
-        let mut words = statement.split_whitespace();
-        let Some(keyword) = words.next() else { return };
-        match keyword {
-            "v" => {
-                let p = self.numbers::<3>(words);
-                self.positions.push(Vec3::from_array(p));
-            }
-            "vn" => {
-                let n = self.numbers::<3>(words);
-                self.normals.push(Vec3::from_array(n));
-            }
-            "vt" => {
-                // The second coordinate may be missing.
-                let mut given = [0.0; 2];
-                for (value, word) in given.iter_mut().zip(words) {
-                    *value = word.parse().unwrap_or(0.0);
-                }
-                self.uvs.push(Vec2::from_array(given));
-            }
-            "f" | "fo" => {
-                let start = self.corners.len();
-                for word in words {
-                    if word.starts_with('#') {
-                        break;
-                    }
-                    let corner = self.corner(word);
-                    self.corners.push(corner);
-                }
-                self.face_starts.push(start);
-                self.material_of_face.push(self.material);
-            }
-            "o" => self.objects.push(Object {
-                name: statement.trim_start()[1..].trim().to_owned(),
-                first_position: self.positions.len(),
-                first_face: self.face_starts.len(),
-            }),
-            "usemtl" => self.use_material(words.next().unwrap_or_default()),
-            "l" => *self.left_out.entry("lines").or_default() += 1,
-            "p" => *self.left_out.entry("points").or_default() += 1,
-            "curv" | "curv2" | "surf" => {
-                *self.left_out.entry("free-form curves and surfaces").or_default() += 1
-            }
-            _ => {}
-        }
-    }
-
-    /// The first `N` numbers; one that cannot be read is passed on as not-a-number.
-    fn numbers<'a, const N: usize>(&mut self, mut words: impl Iterator<Item = &'a str>) -> [f32; N] {
-        std::array::from_fn(|_| match words.next().map(str::parse) {
-            Some(Ok(number)) => number,
-            _ => {
-                self.unreadable_numbers += 1;
-                f32::NAN
-            }
-        })
-    }
-
-    /// `7`, `7/3`, `7//2`, `7/3/2`; negative counts back from the latest.
-    fn corner(&self, word: &str) -> Corner {
-        let mut parts = word.split('/').map(|part| part.parse::<i64>().ok());
-        let mut index = |count: usize| {
-            let number = parts.next().flatten()?;
-            let from_zero = if number < 0 { number.checked_add(count as i64) } else { number.checked_sub(1) };
-            Some(from_zero.and_then(|i| u32::try_from(i).ok()).unwrap_or(NOWHERE))
-        };
-        Corner {
-            position: index(self.positions.len()).unwrap_or(NOWHERE),
-            uv: index(self.uvs.len()),
-            normal: index(self.normals.len()),
-        }
-    }
-
-    fn use_material(&mut self, name: &str) {
-        let known = self.materials.iter().position(|m| m == name);
-        self.material = known.unwrap_or_else(|| {
-            self.materials.push(name.to_owned());
-            self.materials.len() - 1
-        }) as u32;
-    }
-
     fn into_character(mut self, stem: &str) -> RawCharacter {
         let mut raw = RawCharacter::default();
         if self.unreadable_numbers > 0 {
@@ -204,16 +104,11 @@ impl Content {
     }
 
     /// Range of positions and of faces that belong to an object.
-    fn ranges(&self, object: usize) -> (std::ops::Range<usize>, std::ops::Range<usize>) {
+    fn ranges(&self, object: usize) -> (Range<usize>, Range<usize>) {
         let Object { first_position, first_face, .. } = self.objects[object];
         let next = self.objects.get(object + 1);
         let positions = first_position..next.map_or(self.positions.len(), |o| o.first_position);
         (positions, first_face..next.map_or(self.face_starts.len(), |o| o.first_face))
-    }
-
-    fn corners_of(&self, faces: &std::ops::Range<usize>) -> &[Corner] {
-        let start = |face: usize| self.face_starts.get(face).copied().unwrap_or(self.corners.len());
-        &self.corners[start(faces.start)..start(faces.end)]
     }
 
     fn objects_are_disjoint(&self) -> bool {
@@ -275,6 +170,7 @@ impl Content {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::Vec2;
 
     fn parse(text: &str) -> RawCharacter {
         read_bytes(text.as_bytes(), None, Path::new("test.obj")).unwrap()

@@ -19,7 +19,7 @@ pub struct RawCharacter {
     pub meshes: Vec<RawMesh>,
     /// Animations, in the file's order.
     pub clips: Vec<RawClip>,
-    /// What the reader itself had to mend.
+    /// What the reader itself had to repair.
     pub repairs: Vec<Repair>,
 }
 
@@ -70,7 +70,7 @@ pub struct RawSkin {
     pub joint_from_mesh: Vec<Mat4>,
     /// `(vertex, index into joints, weight)`, any number and order.
     pub influences: Vec<(u32, u32, f32)>,
-    /// Skinning the file asks for.
+    /// Skinning method that the file names.
     pub dual_quaternion: bool,
 }
 

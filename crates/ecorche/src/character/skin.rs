@@ -11,7 +11,7 @@ pub struct Skin {
     pub joint_from_bind: Vec<Affine3A>,
     /// Weights of every vertex.
     pub influences: Influences,
-    /// Whether the file asks for dual quaternions.
+    /// Whether the file says that the mesh is skinned by dual quaternions.
     pub dual_quaternion: bool,
 }
 

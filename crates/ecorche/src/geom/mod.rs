@@ -6,6 +6,7 @@ pub mod bvh;
 pub mod intersect;
 pub mod laplacian;
 pub mod mesh;
+pub(crate) mod obj;
 mod patches;
 pub mod ply;
 pub mod poisson_disk;
@@ -14,6 +15,7 @@ pub mod remesh;
 pub mod sdf;
 pub mod self_contact;
 pub mod shading;
+pub mod surface_file;
 pub mod thickness;
 pub mod weld;
 

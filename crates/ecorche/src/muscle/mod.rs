@@ -54,7 +54,6 @@ pub mod layer;
 pub mod musculature;
 pub mod profile;
 pub mod section;
-pub mod surface_file;
 pub mod tabulated;
 pub mod thin;
 mod volume;

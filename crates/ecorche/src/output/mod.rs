@@ -56,15 +56,23 @@ pub trait CacheWriter {
 /// Why a cache could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// The disk said no.
-    #[error("{}: {source}; check that the folder exists, is writable and has space", path.display())]
+    /// The file cannot be written.
+    #[error("cannot write {}: {source}; check that the folder exists, is writable and has space", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// The operating system's word.
+        /// What the operating system says.
         source: std::io::Error,
     },
-    /// The ending is none we write.
+    /// A piece of a cache cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system says.
+        source: std::io::Error,
+    },
+    /// No cache is written with this ending.
     #[error("{}: no cache format for this ending; known: .pc2 .mdd .obj .glb .usda", path.display())]
     UnknownFormat {
         /// The file asked for.
@@ -98,7 +106,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format a path's ending asks for.
+    /// The format that belongs to a path's ending.
     pub fn of(path: &Path) -> Result<Self, WriteError> {
         let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
         match ending.as_str() {
@@ -123,7 +131,7 @@ pub fn create<'a>(path: &Path, shot: &Shot<'a>) -> Result<Box<dyn CacheWriter + 
     })
 }
 
-/// `name.pc2` becomes `name.Body.pc2`. Characters that file systems dislike become `_`.
+/// `name.pc2` becomes `name.Body.pc2`. Characters that some file systems refuse become `_`.
 pub fn with_label(path: &Path, label: &str) -> PathBuf {
     let safe: String =
         label.chars().map(|c| if c.is_alphanumeric() || "-_ ".contains(c) { c } else { '_' }).collect();

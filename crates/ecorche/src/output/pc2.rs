@@ -41,7 +41,8 @@ pub struct Pc2 {
 impl Pc2 {
     /// Reads a whole cache; says what is wrong with a damaged one.
     pub fn read(path: &Path) -> Result<Self, WriteError> {
-        let bytes = std::fs::read(path).map_err(|source| WriteError::Io { path: path.to_owned(), source })?;
+        let bytes =
+            std::fs::read(path).map_err(|source| WriteError::Read { path: path.to_owned(), source })?;
         let bad = |problem: String| WriteError::DoesNotFit {
             path: path.to_owned(),
             problem,

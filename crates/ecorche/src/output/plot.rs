@@ -66,7 +66,7 @@ impl Axis {
         if self.unit.is_empty() { self.name.clone() } else { format!("{} [{}]", self.name, self.unit) }
     }
 
-    /// Where a value stands on a straight scale; not finite when it cannot stand anywhere.
+    /// Where a value lies on a linear scale; not finite where the scale does not have it.
     fn place(&self, value: f32) -> f32 {
         if self.log { if value > 0.0 { value.log10() } else { f32::NAN } } else { value }
     }

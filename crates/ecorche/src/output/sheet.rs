@@ -36,7 +36,7 @@ impl Sheet {
         Self { columns: columns.max(1), ..Self::default() }
     }
 
-    /// Adds a panel; the caption stands under it, none when empty.
+    /// Adds a panel with a caption under it; none when empty.
     pub fn panel(mut self, picture: Picture, caption: &str) -> Self {
         self.panels.push((picture, caption.to_owned()));
         self

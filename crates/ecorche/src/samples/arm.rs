@@ -10,7 +10,7 @@ use crate::character::Character;
 use crate::muscle::definition::{Attachment, BodyDef, Footprint, MuscleDef, ProfileDef, ProfilesDef, Side};
 use glam::{Affine3A, Quat, Vec3};
 
-/// Vertices when nothing is asked for.
+/// Vertices by default.
 pub const DEFAULT_VERTICES: usize = 2_172;
 
 /// Moves the athlete's arm so that the upper arm hangs and the finger tips are near the ground.

@@ -248,7 +248,7 @@ pub fn add_bones(
     }
 }
 
-/// Vertices of the hand sample when nothing is asked for.
+/// Vertices of the hand sample by default.
 pub const DEFAULT_VERTICES: usize = 7_700;
 /// Length of the forearm's stump, metres.
 const STUMP: f32 = 0.11;

@@ -1,6 +1,6 @@
 //! Built-in characters made by code: no data files, any resolution, the same bits everywhere.
 //!
-//! [`build`] takes what follows `sample:` where a file is asked for, e.g. `athlete?resolution=8000`.
+//! [`build`] takes what follows `sample:` in place of a file name, e.g. `athlete?resolution=8000`.
 //!
 //! ```
 //! let cylinder = ecorche::samples::build("cylinder?length=2&segments=24")?;

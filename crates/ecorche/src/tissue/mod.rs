@@ -1,4 +1,4 @@
-//! Finite elements for muscle, tendon and fat: for hero characters, and what the interactive skin is compared with.
+//! Finite elements for muscle, tendon and fat: for hero characters, and as a reference for the interactive skin.
 //!
 //! The way through: a closed surface or an implicit shape becomes tetrahedra ([`mesh`]); fibres are found
 //! between origin and insertion ([`fibres`]); materials ([`material`]) make it a [`model::Body`], bodies a
@@ -12,7 +12,7 @@
 //!
 //! Limits. Linear tetrahedra are too stiff in bending with fewer than four layers: 0.52 of a beam's sag with
 //! two, 0.81 with four, 0.91 with six. Meshes have one element size; what is thinner than about an element and
-//! a half is lost unless [`mesh::from_surface`] is told to thicken it. Edges against edges are tested in the
+//! a half is lost unless [`mesh::from_surface`] thickens it. Edges against edges are tested in the
 //! constraint mode of [`contact`] only.
 
 pub mod assemble;

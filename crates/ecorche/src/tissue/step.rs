@@ -59,7 +59,7 @@ const STALE: usize = 14;
 /// factorisation, after changes of 0.065 edges and more, and accepted after 0.054 and less.
 const EXACT_WITHIN: f64 = 0.05;
 
-/// What a run is told once.
+/// Settings of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// Acceleration of free fall, metres per second squared.

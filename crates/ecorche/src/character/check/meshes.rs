@@ -203,7 +203,7 @@ pub fn weld(raw: &RawCharacter, meshes: &mut [Mesh], skeleton: &Skeleton, repair
 }
 
 /// The file's normals of the kept faces, corner by corner, or none if it has none that fit.
-/// Only told apart from each other, never used as directions, so the mesh's own space will do.
+/// They are only compared with each other, never used as directions, so the mesh's own space is good enough.
 fn corner_normals(raw: &RawCharacter, raw_mesh: &RawMesh, mesh: &Mesh) -> Vec<Vec3> {
     if raw_mesh.corner_normals.len() != raw_mesh.corners.len() {
         return Vec::new();

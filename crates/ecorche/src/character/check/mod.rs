@@ -1,7 +1,7 @@
 //! From what a file says to a character the rest can trust.
 //!
-//! Order of work: the hierarchy is put in order, meshes and skins are mended and brought into
-//! metres, Y up, then the clips. Each mended thing leaves a [`Repair`].
+//! Order of work: the hierarchy is put in order, meshes and skins are repaired and converted to
+//! metres, Y up, then the clips. Each change is listed as a [`Repair`].
 
 mod clips;
 mod hierarchy;

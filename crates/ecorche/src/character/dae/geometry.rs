@@ -57,7 +57,7 @@ pub fn read<'a>(document: &Document<'a>, geometry: Node<'a, 'a>) -> RawMesh {
         let index = |corner: &[i64], offset: usize| u32::try_from(corner[offset]).unwrap_or(u32::MAX);
         for corner in faces.indices.chunks_exact(stride) {
             mesh.corners.push(index(corner, vertex.offset));
-            // Groups may differ in what they have; a list once begun goes on with zeros.
+            // Groups may differ in what they have; a list that one group has is filled with zeros for the others.
             if let Some((source, offset)) = &normals {
                 mesh.corner_normals.resize(mesh.corners.len() - 1, Vec3::ZERO);
                 let normal = source.get(index(corner, *offset) as usize).map_or(Vec3::ZERO, vector);

@@ -8,19 +8,21 @@ mod animation;
 mod controller;
 mod document;
 mod geometry;
+mod looks;
 mod node_transform;
 mod scene;
 
 use super::raw::RawCharacter;
 use super::{ReadError, World};
 use document::{Document, child};
+pub(super) use looks::read as looks;
 use std::path::Path;
 
 /// Elements and texts of one file; a character of a million vertices has some tens of thousands.
 const MOST_ELEMENTS: u32 = 20_000_000;
 
-/// Reads a COLLADA file from memory; `path` stands in messages. Nothing outside the file is read,
-/// so the folder plays no part.
+/// Reads a COLLADA file from memory; messages name it `path`. Nothing outside the file is read,
+/// so the folder is not used.
 pub fn read_bytes(bytes: &[u8], _base_dir: Option<&Path>, path: &Path) -> Result<RawCharacter, ReadError> {
     let malformed = |thing: &str, problem: String| ReadError::Malformed {
         path: path.to_owned(),
@@ -29,10 +31,7 @@ pub fn read_bytes(bytes: &[u8], _base_dir: Option<&Path>, path: &Path) -> Result
         remedy: "check that the file is complete, or export it again".to_owned(),
     };
     let text = String::from_utf8_lossy(bytes);
-    // A document type is harmless: entities that multiply are stopped by the parser.
-    let options =
-        roxmltree::ParsingOptions { allow_dtd: true, nodes_limit: MOST_ELEMENTS, ..Default::default() };
-    let xml = roxmltree::Document::parse_with_options(&text, options)
+    let xml = roxmltree::Document::parse_with_options(&text, parse_options())
         .map_err(|error| malformed("XML", error.to_string()))?;
     if xml.root_element().tag_name().name() != "COLLADA" {
         return Err(malformed(
@@ -45,6 +44,11 @@ pub fn read_bytes(bytes: &[u8], _base_dir: Option<&Path>, path: &Path) -> Result
     let scene = scene::read(&document, &mut raw).map_err(|problem| malformed("visual_scene", problem))?;
     animation::read(&document, &scene, &mut raw);
     Ok(raw)
+}
+
+/// How the XML is read. A document type is harmless: the parser stops entities that multiply.
+fn parse_options<'a>() -> roxmltree::ParsingOptions<'a> {
+    roxmltree::ParsingOptions { allow_dtd: true, nodes_limit: MOST_ELEMENTS, ..Default::default() }
 }
 
 /// Units and axes the file states: metres and Y up unless it does.

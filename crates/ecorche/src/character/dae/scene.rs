@@ -131,7 +131,11 @@ fn add_mesh<'a>(
 ) {
     let Some(target) = document.referred(instance.element, "url") else {
         let url = instance.element.attribute("url").unwrap_or_default();
-        raw.repairs.push(Repair::new(format!("instance of {url:?}"), "there is no such thing", "left out"));
+        raw.repairs.push(Repair::new(
+            format!("instance of {url:?}"),
+            "the file does not have it",
+            "left out",
+        ));
         return;
     };
     let chain = Chain::follow(document, target);

@@ -9,15 +9,17 @@
 //! | a scale that children do not inherit (`InheritType`) | undone in the children, or an extra node `NAME (scale)` where it is animated or uneven |
 //! | a geometric transform of the mesh alone | an extra node `NAME (geometry)` that carries the mesh |
 //!
-//! Not read: NURBS and curves (listed as repairs), textures, constraints, geometry caches.
+//! Not read: NURBS and curves (listed as repairs), constraints, geometry caches.
 
 mod clip;
+mod looks;
 mod mesh;
 
 use super::raw::{RawCharacter, RawNode};
 use super::{ReadError, Repair, World};
 use crate::math::Transform;
 use glam::{Mat3, Mat4, Quat, Vec2, Vec3};
+pub(super) use looks::read as looks;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -33,7 +35,7 @@ pub fn read_bytes(
     _base_dir: Option<&Path>,
     path_for_errors: &Path,
 ) -> Result<RawCharacter, ReadError> {
-    let mut budget = MEMORY_FLOOR.saturating_add(bytes.len().saturating_mul(MEMORY_PER_BYTE));
+    let mut budget = memory_limit(bytes);
     let scene =
         ufbx::load_memory(bytes, load_options(budget)).map_err(|e| read_error(&e, path_for_errors))?;
     budget = budget.saturating_sub(scene.metadata.result_memory_used);
@@ -45,6 +47,11 @@ pub fn read_bytes(
     clip::add_clips(&scene, &index_of_node, &channels, budget, &mut raw)
         .map_err(|e| read_error(&e, path_for_errors))?;
     Ok(raw)
+}
+
+/// Memory the library may take for a file, bytes.
+fn memory_limit(bytes: &[u8]) -> usize {
+    MEMORY_FLOOR.saturating_add(bytes.len().saturating_mul(MEMORY_PER_BYTE))
 }
 
 /// Memory limits for one call into the library.
@@ -89,7 +96,7 @@ fn read_error(error: &ufbx::Error, path: &Path) -> ReadError {
         }
         ErrorType::MemoryLimit | ErrorType::AllocationLimit | ErrorType::OutOfMemory => malformed(
             "file",
-            "it asks for far more memory than its size explains; if the file is sound, export it uncompressed",
+            "it needs far more memory than its size explains; if the file is sound, export it uncompressed",
         ),
         _ => malformed("file", "export it again, for example as FBX 7.4 binary"),
     }
@@ -126,7 +133,7 @@ fn direction(axis: ufbx::CoordinateAxis) -> Option<Vec3> {
     }
 }
 
-/// What the library mended by itself, and what we leave out.
+/// What ufbx repaired by itself, and what we leave out.
 fn note_warnings(scene: &ufbx::Scene, repairs: &mut Vec<Repair>) {
     let mut counts = BTreeMap::<&str, usize>::new();
     for warning in &scene.metadata.warnings {

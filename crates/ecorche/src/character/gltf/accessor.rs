@@ -132,7 +132,7 @@ impl<'a> Accessors<'a> {
         }
     }
 
-    /// What had to be mended while reading.
+    /// What was repaired while reading.
     pub fn into_repairs(self) -> Vec<Repair> {
         self.repairs.into_inner()
     }

@@ -2,7 +2,7 @@
 //!
 //! Why not a ready-made document type: those refuse a whole file for a material, an extra or an
 //! animation target that has nothing to do with the character. Here an unknown field is skipped, an
-//! extra of the wrong kind counts as absent, and a number out of range becomes an index nobody has.
+//! extra of the wrong kind counts as absent, and a number out of range becomes an index that does not exist.
 
 use serde::de::{DeserializeOwned, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};

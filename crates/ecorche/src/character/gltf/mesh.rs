@@ -7,7 +7,7 @@ use crate::character::raw::{RawMesh, RawMorph, RawSkin};
 use glam::{Mat4, Vec2, Vec3};
 use std::collections::BTreeMap;
 
-/// What became of a primitive that asks for a decoder we lack.
+/// Why a primitive that needs a decoder we do not have was not read.
 pub enum MeshError {
     /// Broken beyond use.
     Fault(Fault),

@@ -7,8 +7,8 @@
 //! All nodes are read, whichever scene they are in. A mesh shown by two nodes is two meshes. The
 //! primitives of a mesh follow one another in its vertex list; primitives that share their vertices
 //! share them here too. Read as well: `KHR_mesh_quantization`, `EXT_meshopt_compression`. Not read:
-//! `KHR_draco_mesh_compression`, an error unless the file keeps uncompressed data beside it. Materials
-//! are names only; textures are never opened, so they cannot be missing.
+//! `KHR_draco_mesh_compression`, an error unless the file keeps uncompressed data beside it. Meshes
+//! know their materials by name only, so that a missing texture breaks nothing.
 //!
 //! Nothing a file states is believed before it is checked against the bytes there are, and what a
 //! file expands to is bounded by its size.
@@ -17,6 +17,7 @@ mod accessor;
 mod animation;
 mod buffers;
 mod document;
+mod looks;
 mod mesh;
 mod meshopt;
 #[cfg(test)]
@@ -29,6 +30,7 @@ use accessor::Accessors;
 use buffers::{Buffers, Container};
 use document::{Document, Node, VersionOnly};
 use glam::{Mat4, Quat, Vec3};
+pub(super) use looks::read as looks;
 use mesh::MeshError;
 use std::path::Path;
 

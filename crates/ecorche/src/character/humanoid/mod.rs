@@ -1,4 +1,4 @@
-//! Which joint is which bone of a human, told from names and, failing that, from shape.
+//! Which joint is which bone of a human: recognised by name, else by the shape of the skeleton.
 //!
 //! The bones are those of VRM 1.0. Names are read in the conventions of VRM, Mixamo, Unreal,
 //! Rigify, MakeHuman, MotionBuilder and CMU motion capture, Biped and common hand-made rigs.

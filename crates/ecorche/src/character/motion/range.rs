@@ -8,7 +8,7 @@ use crate::character::{Character, Clip, Interpolation, JointTrack, Skeleton, Tra
 use glam::{Quat, Vec3};
 use std::f32::consts::TAU;
 
-/// Name of the clip, and what stands for it in place of a motion file.
+/// Name of the clip, and the word for it in place of a motion file.
 pub const RANGE: &str = "range";
 const FPS: f32 = 30.0;
 /// Frames of a turn to both sides, and of curling up both ways.

@@ -26,7 +26,7 @@ struct Stack {
     places: Vec<String>,
 }
 
-/// A prim of a stack that speaks about a prim of the scene.
+/// A prim of a layer stack that has opinions about a prim of the scene.
 #[derive(Clone)]
 struct Site {
     stack: usize,
@@ -142,7 +142,7 @@ impl Composer<'_> {
         Ok(())
     }
 
-    /// Every prim the sites speak through, strongest first.
+    /// Every prim that has opinions, strongest first.
     fn opinions<'b>(&self, sites: &'b [Site]) -> Vec<(&'b Site, Rc<Layer>, usize)> {
         let of_site = |site: &'b Site| {
             let layers = self.stacks[site.stack].layers.iter().zip(&site.prims);
@@ -188,7 +188,7 @@ impl Composer<'_> {
                     }
                 }
                 if strength == 0 {
-                    // Variants stand between inherits and references.
+                    // Variants are weaker than inherits and stronger than references.
                     weaker.extend(self.variant_sites(&site, &selections));
                 }
             }

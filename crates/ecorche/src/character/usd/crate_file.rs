@@ -272,7 +272,7 @@ struct Step {
     is_property: bool,
 }
 
-/// What stands at a path.
+/// What is at a path.
 struct Spec {
     path: usize,
     first_field: usize,
@@ -468,7 +468,7 @@ impl<'a> CrateFile<'a> {
         if self.version < [0, 7, 0] { Ok(cursor.u32()? as usize) } else { cursor.count() }
     }
 
-    /// The value of `rep`; nothing for types no reader above asks for.
+    /// The value of `rep`; nothing for types that no reader uses.
     fn value(&mut self, rep: Rep) -> Parsed<Option<Value>> {
         if rep.kind() == kind::BLOCK {
             return Ok(Some(Value::Blocked));

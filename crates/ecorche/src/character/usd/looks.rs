@@ -1,29 +1,10 @@
-//! What the materials of a USD scene look like: the base colour of their preview surface, or the picture it is read from.
+//! Base colours and textures of the materials of a USD scene, from their preview surfaces.
 
 use super::layer::Layer;
-
-/// The base colour of a material.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Look {
-    /// Name of the material.
-    pub material: String,
-    /// Red, green and blue, linear.
-    pub colour: Option<[f32; 3]>,
-    /// The picture.
-    pub picture: Option<Asset>,
-}
-
-/// Where a picture is.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Asset {
-    /// In the package.
-    Packed(Vec<u8>),
-    /// In a file, as the scene names it.
-    File(String),
-}
+use crate::character::textures::{MaterialLook, Place};
 
 /// The looks of a scene; `packed` gives the content of an asset in a package.
-pub(super) fn read(layer: &Layer, packed: impl Fn(&str) -> Option<Vec<u8>>) -> Vec<Look> {
+pub(super) fn read(layer: &Layer, packed: impl Fn(&str) -> Option<Vec<u8>>) -> Vec<MaterialLook> {
     let materials = (0..layer.prims.len()).filter(|&prim| layer.prims[prim].type_name == "Material");
     let look = |material: usize| {
         // Shaders lie below their material.
@@ -35,15 +16,18 @@ pub(super) fn read(layer: &Layer, packed: impl Fn(&str) -> Option<Vec<u8>>) -> V
                 surface = Some(prim);
             }
         }
-        let mut look = Look { material: layer.prims[material].name.clone(), ..Look::default() };
         let surface = surface?;
-        if let Some(&[r, g, b]) = layer.still(surface, COLOUR).map(|value| value.numbers()) {
-            look.colour = Some([r, g, b].map(|c| c as f32));
-        }
         let connected = layer.targets(surface, &connection(COLOUR));
         let file = connected.first().and_then(|&texture| text(layer, texture, "inputs:file"));
-        look.picture = file.map(|file| packed(file).map_or(Asset::File(file.to_owned()), Asset::Packed));
-        Some(look)
+        let texture =
+            file.map(|file| packed(file).map_or_else(|| Place::Beside(vec![file.to_owned()]), Place::Inside));
+        // A colour beside a texture is only there for programs without textures.
+        let colour = match layer.still(surface, COLOUR).map(|value| value.numbers()) {
+            Some(&[r, g, b]) if texture.is_none() => Some([r, g, b].map(|c| c as f32)),
+            _ => None,
+        };
+        let name = layer.prims[material].name.clone();
+        Some(MaterialLook { name, colour, texture })
     };
     materials.filter_map(look).collect()
 }

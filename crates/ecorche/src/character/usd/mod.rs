@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Read: meshes with their transforms, skeletons, skin bindings, skeletal animation, blend shapes
-//! (without in-between shapes), materials by name and, for those who draw them, their base colours. Not read: subdivision, curves and other shapes,
-//! instancers, in-betweens, value clips, splines; what is met and left out is listed as a repair.
+//! (without in-between shapes), materials by name; their looks apart. Not read: subdivision, curves and other shapes,
+//! instancers, in-betweens, value clips, splines; what a file has of them is listed as left out.
 
 mod compose;
 mod crate_file;
@@ -16,18 +16,19 @@ mod text;
 
 use super::ReadError;
 use super::raw::RawCharacter;
+use super::textures::MaterialLook;
 use layer::{Fault, Layer};
 use package::Package;
 use std::path::Path;
 
-pub mod looks;
+mod looks;
 mod mesh;
 mod scene;
 mod skeleton;
 mod xform;
 
-/// Reads a USD file from memory. Without `base_dir` the layers it refers to are left out; `path`
-/// stands in messages.
+/// Reads a USD file from memory. Without `base_dir` the layers it refers to are left out; messages
+/// name the file `path`.
 pub fn read_bytes(bytes: &[u8], base_dir: Option<&Path>, path: &Path) -> Result<RawCharacter, ReadError> {
     read_scene(bytes, base_dir).map_err(|fault| {
         let path = path.to_owned();
@@ -45,14 +46,14 @@ fn read_scene(bytes: &[u8], base_dir: Option<&Path>) -> Result<RawCharacter, Fau
     scene::read(&layer)
 }
 
-/// What the materials look like; nothing for a file that cannot be read.
-pub fn read_looks(bytes: &[u8], base_dir: Option<&Path>) -> Vec<looks::Look> {
-    let Ok((layer, place, assets)) = open(bytes, base_dir) else { return Vec::new() };
+/// The looks of the materials; none for a file that is not understood.
+pub(super) fn looks(bytes: &[u8], folder: &Path) -> Option<Vec<MaterialLook>> {
+    let (layer, place, assets) = open(bytes, Some(folder)).ok()?;
     let packed = |asset: &str| {
         let package = assets.package.as_ref()?;
         package.get(&assets.place(&place, asset)).map(<[u8]>::to_vec)
     };
-    looks::read(&layer, packed)
+    Some(looks::read(&layer, packed))
 }
 
 /// The scene flattened, its place, and where its assets come from.

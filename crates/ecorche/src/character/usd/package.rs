@@ -36,7 +36,7 @@ impl<'a> Package<'a> {
         Ok(Self { bytes, members })
     }
 
-    /// The first layer: the one the package stands for.
+    /// The first layer, which is the package's scene.
     pub fn root(&self) -> Option<&str> {
         let is_layer = |name: &str| [".usdc", ".usda", ".usd"].iter().any(|ending| name.ends_with(ending));
         self.members.iter().map(|(name, _)| name.as_str()).find(|name| is_layer(name))

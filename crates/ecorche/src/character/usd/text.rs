@@ -1,6 +1,6 @@
 //! The text form of USD (`.usda`), read in one pass without recursion.
 //!
-//! Newlines separate nothing here: every statement can be told by its first words, so they are
+//! Newlines separate nothing here: every statement is recognised by its first words, so they are
 //! skipped like blanks, and files written in one line read as well.
 
 use super::layer::{Arc, Attribute, Fault, Layer, ROOT, Value, Variant};
@@ -125,7 +125,7 @@ impl Reader<'_> {
         Ok(if text.contains('\\') { text.replace("\\\"", "\"").replace("\\\\", "\\") } else { text })
     }
 
-    /// Skips a bracketed thing with everything inside.
+    /// Skips brackets with everything inside.
     fn skip_brackets(&mut self) -> Parsed<()> {
         let mut depth = 0usize;
         loop {

@@ -2,7 +2,7 @@
 
 use glam::{BVec3, Vec3};
 
-/// From where to look. The character stands along Y and faces +Z.
+/// Where the camera looks from. The character stands along Y and faces +Z.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum View {
     /// Half from the side, a little from above; a body longer than wide is seen more from its side.
@@ -84,7 +84,7 @@ pub struct Camera {
 /// How to place a camera: the view, the shape of the picture and the room around the subject.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Framing {
-    /// From where to look.
+    /// Where the camera looks from.
     pub view: View,
     /// Width over height of the picture.
     pub aspect: f32,

@@ -1,11 +1,11 @@
 //! The athlete: a man of 1.80 m, closed, one component, symmetric, rigged and animated. And how it is
-//! made, for whoever wants to add a creature.
+//! made, for those who want to add a creature.
 //!
 //! 1. **Landmarks** ([`skeleton`]): the centres of the joints as plain points of the left side, from the
 //!    usual shares of stature. Shape, bones and clips all refer to them, so moving a landmark moves all.
 //! 2. **Masses** ([`shape`]): the body is a function of space put together with the words of
 //!    [`sculpt`](super::sculpt). First a limb's silhouette as a loft through slices (this is what sets the
-//!    girths), then muscles as flat spindles and ellipsoids that stand a few millimetres proud of it, then
+//!    circumferences), then muscles as flat spindles and ellipsoids that rise a few millimetres above it, then
 //!    furrows that are carved. Each has its own blend radius: small (4 to 10 mm) keeps a crease, large (20 to
 //!    36 mm) melts. What must not grow together is kept further apart than half the blend. Two surfaces
 //!    that nearly coincide swell by a quarter of the blend radius along the whole overlap; let them cross
@@ -13,7 +13,7 @@
 //!    leg, foot, arm, hand) are groups.
 //! 3. **Surface**: the left half is polygonised on a lattice fine enough for the gaps between the fingers,
 //!    remeshed to the number of vertices asked for, and mirrored. Edges are even up to [`fineness`], which
-//!    asks for shorter ones on hands, face, ears and toes: at 19 500 vertices edges of the trunk are 13 mm,
+//!    uses shorter ones on hands, face, ears and toes: at 19 500 vertices edges of the trunk are 13 mm,
 //!    of the face 4.5 mm. Detail smaller than two edges does not survive; model nothing finer.
 //! 4. **Bones** ([`skeleton::rig`]): from landmark to landmark, VRM names, Z towards flexion.
 //! 5. **Weights**: each vertex goes to the nearest bone among those of its part; then the shares are spread
@@ -33,7 +33,7 @@ use crate::samples::clips;
 use crate::samples::sculpt::Solid;
 use glam::Vec3;
 
-/// Vertices when nothing is asked for.
+/// Vertices by default.
 pub const DEFAULT_VERTICES: usize = 19_500;
 
 /// Cell of the lattice on which the surface is first found, metres: the gaps between fingers and toes are

@@ -130,7 +130,7 @@ impl CollisionSurface {
         item.checked_sub(self.places.len()).map_or(item as u32, |e| self.edges[e][0])
     }
 
-    /// Area a vertex, or an edge counted on after the vertices, speaks for.
+    /// Area that belongs to a vertex, or to an edge (edges are counted on after the vertices).
     pub(super) fn area_of(&self, item: usize) -> f64 {
         match item.checked_sub(self.places.len()) {
             None => self.areas[item],

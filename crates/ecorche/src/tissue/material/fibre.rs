@@ -1,7 +1,8 @@
 //! Muscle and tendon fibres: a pull along one direction of the rest shape.
 //!
 //! Based on: Blemker, Pinsky, Delp. A 3D Model of Muscle Reveals the Causes of Nonuniform Strains in the
-//! Biceps Brachii. 2005, as used by Turchet. 2018.
+//! Biceps Brachii. 2005, as used by Fabio Turchet. Physics-based Modelling, Simulation, Placement and Learning for
+//! Musculo-Skeletal Animations. 2018.
 //! Differs in: the tabulated curves are forces, already the derivative of the energy, and are not
 //! differentiated again; the active force is zero outside 0.4 to 1.6 of the optimal length.
 

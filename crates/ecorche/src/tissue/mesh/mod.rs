@@ -6,7 +6,6 @@ pub mod veg;
 pub mod vtk;
 
 use super::tet_mesh::{Quality, TetMesh};
-pub use crate::geom::ply;
 use crate::geom::sdf::{SdfError, SurfaceDistance};
 use crate::geom::{Adjacency, TriMesh};
 use glam::DVec3;

@@ -4,7 +4,7 @@ use super::{
     BodyFile, BoneFile, Collide, ContactMode, EndFile, HoldFile, HoldKind, MaterialFile, MaterialKind,
     ModeFile, SceneError, SceneFile, SolverFile, Source, Up, warnings,
 };
-use crate::geom::TriMesh;
+use crate::geom::{TriMesh, surface_file};
 use crate::tissue::boundary::{BoneTrack, Boundary, Condition, Hold, Place};
 use crate::tissue::contact::{Against, CollisionSurface, ContactSettings, Contacts, Obstacle, Resolve};
 use crate::tissue::element::Shape;
@@ -14,12 +14,12 @@ use crate::tissue::material::{
     Composite, Corotational, Incompressible, Invertible, Lame, Local, Material, MuscleForce,
     StVenantKirchhoff, StableNeoHookean, Stretch, TendonForce, muscle, tendon,
 };
-use crate::tissue::mesh::{self, Size, gmsh, ply, veg, vtk};
+use crate::tissue::mesh::{self, Size, gmsh, veg, vtk};
 use crate::tissue::model::{Body, Model, Tissue};
 use crate::tissue::sdf::{DistanceGrid, SurfaceDistance};
 use crate::tissue::step::{Mode, Settings, Simulation, Solver};
 use crate::tissue::tet_mesh::{Quality, TetMesh};
-use glam::{DQuat, DVec3, Vec3};
+use glam::{DQuat, DVec3};
 use std::path::PathBuf;
 use toml::Spanned;
 
@@ -251,41 +251,24 @@ fn bone(source: &Source, file: &BoneFile, unit: f64) -> Result<(SceneBone, BoneT
     Ok((SceneBone { name: name.clone(), surface }, BoneTrack { name, keys, pivot }))
 }
 
+/// A path as the scene names it, relative to the scene's folder.
+fn beside(source: &Source, path: &Spanned<String>) -> PathBuf {
+    source.path.parent().map_or_else(|| PathBuf::from(path.get_ref()), |p| p.join(path.get_ref()))
+}
+
 fn read_bytes(source: &Source, path: &Spanned<String>) -> Result<(PathBuf, Vec<u8>), SceneError> {
-    let full = source.path.parent().map_or_else(|| PathBuf::from(path.get_ref()), |p| p.join(path.get_ref()));
+    let full = beside(source, path);
     let bytes =
         std::fs::read(&full).map_err(|e| source.error(at(path), format!("{}: {e}", full.display())))?;
     Ok((full, bytes))
 }
 
-/// A surface in metres, from PLY or OBJ.
+/// A surface in metres, from an OBJ, PLY or VTP file.
 fn read_surface(source: &Source, path: &Spanned<String>, unit: f64) -> Result<TriMesh, SceneError> {
-    let (full, bytes) = read_bytes(source, path)?;
-    let fail = |e: String| source.error(at(path), format!("{}: {e}", full.display()));
-    let ending = full.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    let mut surface = match ending.as_str() {
-        "ply" => ply::read(&bytes).map_err(|e| fail(e.to_string()))?,
-        "obj" => read_obj(&bytes).map_err(|e| fail(e.to_string()))?,
-        _ => return Err(fail("surfaces are read from .ply and .obj".into())),
-    };
+    let mut surface = surface_file::read(&beside(source, path))
+        .map_err(|problem| source.error(at(path), problem.to_string()))?;
     for p in &mut surface.positions {
         *p *= unit as f32;
-    }
-    Ok(surface)
-}
-
-fn read_obj(bytes: &[u8]) -> Result<TriMesh, tobj::LoadError> {
-    let options = tobj::LoadOptions { triangulate: true, single_index: false, ..Default::default() };
-    let (models, _) = tobj::load_obj_buf(&mut std::io::Cursor::new(bytes), &options, |_| {
-        Err(tobj::LoadError::GenericFailure)
-    })?;
-    let mut surface = TriMesh::default();
-    for model in models {
-        let first = surface.positions.len() as u32;
-        surface.positions.extend(model.mesh.positions.chunks_exact(3).map(Vec3::from_slice));
-        surface
-            .triangles
-            .extend(model.mesh.indices.chunks_exact(3).map(|t| [t[0] + first, t[1] + first, t[2] + first]));
     }
     Ok(surface)
 }

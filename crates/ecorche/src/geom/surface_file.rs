@@ -1,6 +1,6 @@
-//! Closed surfaces from OBJ, PLY and VTP files, for bones.
+//! Triangle surfaces from OBJ, PLY and VTP files: bones of an anatomy, bodies of a tissue scene.
 
-use crate::geom::{TriMesh, ply};
+use super::{TriMesh, obj, ply};
 use glam::Vec3;
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ pub fn read(path: &Path) -> Result<TriMesh, SurfaceFileError> {
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
     let found = match ending.as_str() {
         "ply" => ply::read(&bytes).map_err(|e| e.to_string()),
-        "obj" => read_obj(&bytes),
+        "obj" => obj::read(&bytes).map_err(|e| e.to_string()),
         "vtp" => read_vtp(&bytes),
         other => Err(format!("surfaces are read from .obj, .ply and .vtp, not from \".{other}\"")),
     };
@@ -44,33 +44,6 @@ pub fn read(path: &Path) -> Result<TriMesh, SurfaceFileError> {
     }
     if mesh.triangles.is_empty() {
         return Err(content("no faces".to_owned()));
-    }
-    Ok(mesh)
-}
-
-fn read_obj(bytes: &[u8]) -> Result<TriMesh, String> {
-    let text = std::str::from_utf8(bytes).map_err(|e| e.to_string())?;
-    let mut mesh = TriMesh::default();
-    for (number, line) in text.lines().enumerate() {
-        let mut words = line.split_whitespace();
-        let bad = || format!("line {}: not understood", number + 1);
-        match words.next() {
-            Some("v") => {
-                let p: Option<Vec<f32>> = words.take(3).map(|w| w.parse().ok()).collect();
-                let p = p.filter(|p| p.len() == 3).ok_or_else(bad)?;
-                mesh.positions.push(Vec3::from_slice(&p));
-            }
-            Some("f") => {
-                let count = mesh.positions.len() as i64;
-                let corner = |w: &str| {
-                    let index: i64 = w.split('/').next()?.parse().ok()?;
-                    u32::try_from(if index < 0 { count + index } else { index - 1 }).ok()
-                };
-                let corners: Option<Vec<u32>> = words.map(corner).collect();
-                fan(&corners.ok_or_else(bad)?, &mut mesh.triangles);
-            }
-            _ => {}
-        }
     }
     Ok(mesh)
 }
