@@ -56,13 +56,12 @@ impl Studio {
     pub fn open(ingredients: Ingredients, cache: Option<Cache>) -> Result<Arc<Self>, DocumentError> {
         let document = Document::open(&ingredients)?;
         let character = ingredients.character.clone();
-        let pictures = ingredients.recipe().file().map(Pictures::of).unwrap_or_default();
+        let textures = ingredients.recipe().file().map(Textures::read).unwrap_or_default();
         let bodies = Bodies::new(ingredients, cache);
         bodies.update(document.anatomy(), document.folder());
         Ok(Arc::new(Self {
             drawn: Drawn::new(&character),
-use ecorche::character::textures::Textures;
-            pictures,
+            textures,
             character,
             bodies,
             refused: Refused::default(),

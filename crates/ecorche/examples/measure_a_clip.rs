@@ -11,7 +11,8 @@ use std::error::Error;
 use std::sync::Arc;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    for (name, method) in [("dual quaternions", Method::DualQuaternion), ("implicit skin", Method::Implicit)] {
+    for (name, method) in [("dual quaternions", Method::DualQuaternion), ("implicit skin", Method::Implicit)]
+    {
         let figures = run(method)?;
         let worst = |figure: &str| figures.of(figure).map_or(0.0, |summary| summary.worst);
         let (pairs, lost) = (worst("pairs"), 100.0 * worst("filled_loss"));
