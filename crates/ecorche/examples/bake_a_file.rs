@@ -1,9 +1,9 @@
-//! Lesson 1: read a character, choose a method, write a point cache.
+//! Lesson 1: read a character, choose how its skin is deformed, write a point cache.
 //!
 //! `cargo run --release -p ecorche --example bake_a_file -- hero.fbx hero.pc2`; without arguments it bakes a built-in arm.
 
 use ecorche::bake::bake;
-use ecorche::deform::{Body, Method};
+use ecorche::deform::{Body, Stack};
 use ecorche::sampling::{Plan, Sampling};
 use std::error::Error;
 use std::ops::ControlFlow;
@@ -28,8 +28,8 @@ fn run(file: Option<&Path>, out: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> 
     for repair in &character.repairs {
         println!("{repair}");
     }
-    // Binding is done once per character and method; every frame after it is cheap.
-    let body = Body::bind(character.clone(), Method::Implicit, None);
+    // Binding is done once per character and stack; every frame after it is cheap.
+    let body = Body::bind(character.clone(), Stack::implicit(), None)?;
     // The first clip at six frames a second. The ending of `out` chooses the format of the cache.
     let plan = Plan::new(character.clips.first(), &Sampling { fps: Some(6.0), frames: None })?;
     let baked = bake(&body, &plan, out, |_frames_done| ControlFlow::Continue(()))?;

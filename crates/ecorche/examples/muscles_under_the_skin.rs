@@ -3,7 +3,7 @@
 //! `cargo run --release -p ecorche --example muscles_under_the_skin` curls the built-in arm and prints length, width and volume of
 //! its four muscles.
 
-use ecorche::deform::{Body, Method};
+use ecorche::deform::{Body, Stack};
 use ecorche::measure::{MuscleHistory, follow_muscles};
 use ecorche::sampling::{Plan, Sampling};
 use std::error::Error;
@@ -21,7 +21,7 @@ fn run() -> Result<MuscleHistory, Box<dyn Error>> {
     let definitions = ecorche::samples::arm::muscles();
     // Bones can be given as surfaces in files; their paths are relative to this folder.
     let folder = Path::new(".");
-    let body = Body::bind_with(character.clone(), Method::Muscles, &definitions, folder, None)?;
+    let body = Body::bind_with(character.clone(), Stack::muscles(), &definitions, folder, None)?;
     // Muscles swing: a frame is the one that playing the clip from its start gives.
     let plan = Plan::new(character.clip("curl"), &Sampling { fps: Some(12.0), frames: None })?;
     follow_muscles(&body, &plan).ok_or_else(|| "the body has no muscles".into())
