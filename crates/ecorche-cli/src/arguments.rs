@@ -504,7 +504,11 @@ pub struct BenchArguments {
 /// Look, pose, edit and play in the browser.
 ///
 /// Opens a page on this machine, for this user alone: the character shaded and playing, methods side by side, joints to
-/// turn, muscles and fields to look at and to change, undo, bakes. Without FILE the built-in athlete.
+/// turn, muscles and fields to look at and to change, undo, bakes. Without FILE the built-in athlete. Edits that are
+/// not saved are kept beside the anatomy, in a file that ends in .unsaved, and are offered at the next start.
+///
+/// The address begins with a random token, or with what the environment variable ECORCHE_STUDIO_TOKEN holds: at least
+/// 16 letters and digits. With the same port and token an open page finds a restarted engine again.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -526,10 +530,10 @@ pub struct StudioArguments {
     /// Do not open the browser; the address is printed in any case
     #[arg(long)]
     pub no_open: bool,
-    /// What the address begins with, at least 16 letters and digits; random by default. With the same port and token
-    /// an open page finds a restarted engine again
-    #[arg(long, value_name = "TEXT")]
-    pub token: Option<String>,
+    /// Folder that the page may write to without asking, besides those of the character and the anatomy; can be given
+    /// several times
+    #[arg(long, value_name = "FOLDER")]
+    pub folder: Vec<PathBuf>,
     /// Disk cache.
     #[command(flatten)]
     pub cache: CacheArguments,

@@ -144,7 +144,13 @@ mod tests {
 
     fn order(path: &Path) -> BakeOrder {
         let path = path.display().to_string();
-        BakeOrder { path, clip: Some("bend".to_owned()), method: Look::Dqs, fps: Some(10.0) }
+        BakeOrder {
+            path,
+            clip: Some("bend".to_owned()),
+            method: Look::Dqs,
+            fps: Some(10.0),
+            confirmed: false,
+        }
     }
 
     fn bodies() -> Bodies {
@@ -191,7 +197,8 @@ mod tests {
             let job = Bake::default();
             job.begin();
             let clip = clip.map(str::to_owned);
-            let order = BakeOrder { path: path.to_owned(), clip, method: Look::Lbs, fps: None };
+            let order =
+                BakeOrder { path: path.to_owned(), clip, method: Look::Lbs, fps: None, confirmed: false };
             job.run(&order, &bodies, Anatomy::default(), PathBuf::new(), || ());
             assert!(job.progress().failed && job.progress().outcome.contains(words), "{:?}", job.progress());
         }

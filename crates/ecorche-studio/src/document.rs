@@ -2,6 +2,7 @@
 //!
 //! There is one for all pages of an engine: two tabs see each other's edits, in the order in which they arrived.
 
+use crate::recovery::Recovery;
 use ecorche::anatomy::{
     Anatomy, AnatomyFile, ControllerDef, Edit, EditError, FileError, History, init,
     preset::{self, Preset},
@@ -49,11 +50,13 @@ pub struct Document {
     revision: u64,
     steps: [usize; 2],
     drag: Option<u64>,
+    recovery: Recovery,
 }
 
 impl Document {
-    /// The anatomy that was read, or a new one: a sample's own, else the preset's muscles for a humanoid.
-    pub fn open(ingredients: &Ingredients) -> Result<Self, DocumentError> {
+    /// The anatomy that was read, or a new one: a sample's own, else the preset's muscles for a humanoid. Edits of a new
+    /// one are kept in the folder `home` until it is saved.
+    pub fn open(ingredients: &Ingredients, home: &Path) -> Result<Self, DocumentError> {
         let character = &ingredients.character;
         let file = match &ingredients.anatomy_file {
             Some(file) => file.clone(),
@@ -72,7 +75,44 @@ impl Document {
             AnatomySource::Own | AnatomySource::Text { .. } => None,
         };
         let saved = file.text().to_owned();
-        Ok(Self { file, history: History::default(), path, saved, revision: 1, steps: [0; 2], drag: None })
+        let place = path.clone().unwrap_or_else(|| home.join(format!("{}.toml", plain_name(character))));
+        let recovery = Recovery::of(&place, &saved);
+        let (history, steps) = (History::default(), [0; 2]);
+        Ok(Self { file, history, path, saved, revision: 1, steps, drag: None, recovery })
+    }
+
+    /// Whether it is as it was last saved or loaded.
+    fn is_saved(&self) -> bool {
+        self.saved == self.text()
+    }
+
+    /// Where it was loaded from or saved to.
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// Whether an earlier run left edits that were not saved.
+    pub fn has_lost_edits(&self) -> bool {
+        self.recovery.found().is_some()
+    }
+
+    /// Takes up the edits of an earlier run, as one step; does nothing if there are none.
+    pub fn recover(&mut self, character: &Character) -> Result<(), DocumentError> {
+        match self.recovery.found().map(str::to_owned) {
+            Some(text) => self.replace(character, &text),
+            None => Ok(()),
+        }
+    }
+
+    /// Gives up the edits of an earlier run.
+    pub fn give_up(&mut self) {
+        self.recovery.settle();
+        self.keep();
+    }
+
+    /// Keeps edits that are not saved where a crash does not reach them.
+    pub fn keep(&self) {
+        self.recovery.keep(self.text(), self.is_saved());
     }
 
     /// What it says.
@@ -154,7 +194,9 @@ impl Document {
     pub fn replace(&mut self, character: &Character, text: &str) -> Result<(), DocumentError> {
         let file = AnatomyFile::parse("the restored anatomy", text.to_owned()).map_err(FileError::from)?;
         file.check(&character.skeleton)?;
-        self.take(text)
+        self.take(text)?;
+        self.recovery.settle();
+        Ok(())
     }
 
     /// Another file in place of this one, as one step.
@@ -164,6 +206,7 @@ impl Document {
         self.take(file.text())?;
         self.saved = file.text().to_owned();
         self.path = Some(path.to_owned());
+        self.recovery.follow(path);
         Ok(())
     }
 
@@ -177,6 +220,7 @@ impl Document {
         file::write(&path, self.text().as_bytes()).map_err(|error| refuse(error.to_string()))?;
         self.saved = self.text().to_owned();
         self.path = Some(path.clone());
+        self.recovery.follow(&path);
         self.revision += 1;
         Ok(path)
     }
@@ -197,7 +241,7 @@ impl Document {
         json!({
             "revision": self.revision,
             "path": self.path.as_ref().map(|p| p.display().to_string()),
-            "unsaved": self.saved != self.text(),
+            "unsaved": !self.is_saved(),
             "undo": self.steps[0],
             "redo": self.steps[1],
             "text": self.text(),
@@ -232,6 +276,11 @@ fn controller(definition: &ControllerDef) -> Value {
     }
 }
 
+/// The character's name as a file's.
+fn plain_name(character: &Character) -> String {
+    character.name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect()
+}
+
 /// The smallest single replacement that makes `new` of `old`.
 fn difference(old: &str, new: &str) -> Edit {
     let same = |pair: &(char, char)| pair.0 == pair.1;
@@ -259,7 +308,7 @@ mod tests {
 
     fn document() -> (Character, Document) {
         let ingredients = Recipe::of("sample:cylinder").read().unwrap();
-        let document = Document::open(&ingredients).unwrap();
+        let document = Document::open(&ingredients, Path::new("")).unwrap();
         (Arc::unwrap_or_clone(ingredients.character), document)
     }
 
@@ -317,13 +366,46 @@ mod tests {
         document.save(Some(&path)).unwrap();
         assert_eq!(document.describe()["unsaved"], false);
         let recipe = Recipe { anatomy: AnatomySource::File(path.clone()), ..Recipe::of("sample:cylinder") };
-        let again = Document::open(&recipe.read().unwrap()).unwrap();
+        let again = Document::open(&recipe.read().unwrap(), Path::new("")).unwrap();
         assert_eq!(again.text(), document.text());
         document.edit(&character, &[set("gap", 0.07)], None).unwrap();
         document.load(&character, &path).unwrap();
         assert_eq!(document.anatomy().skin.gap, 0.05);
         document.undo().unwrap();
         assert_eq!(document.anatomy().skin.gap, 0.07);
+    }
+
+    #[test]
+    fn edits_that_were_not_saved_are_offered_at_the_next_start() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.toml");
+        let (character, mut first) = document();
+        first.save(Some(&path)).unwrap();
+        let open = || {
+            let recipe =
+                Recipe { anatomy: AnatomySource::File(path.clone()), ..Recipe::of("sample:cylinder") };
+            Document::open(&recipe.read().unwrap(), Path::new("")).unwrap()
+        };
+        let mut crashed = open();
+        assert!(!crashed.has_lost_edits());
+        crashed.edit(&character, &[set("gap", 0.07)], None).unwrap();
+        crashed.keep();
+        drop(crashed);
+        let mut next = open();
+        assert!(next.has_lost_edits() && next.anatomy().skin.gap != 0.07);
+        next.keep();
+        assert!(open().has_lost_edits(), "kept until somebody decides");
+        next.recover(&character).unwrap();
+        assert_eq!(next.anatomy().skin.gap, 0.07);
+        next.save(None).unwrap();
+        next.keep();
+        assert!(!open().has_lost_edits());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left once it is saved");
+        next.edit(&character, &[set("gap", 0.09)], None).unwrap();
+        next.keep();
+        let mut other = open();
+        other.give_up();
+        assert!(!open().has_lost_edits());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::clock::{Clock, Reel};
 use crate::drawn::Cube;
 use crate::flesh::Strands;
 use crate::inside::{Interior, Moment, graph};
-use crate::message::{Array, Kind, Look, Request, View, encode};
+use crate::message::{Array, BakeOrder, Kind, Look, Request, View, encode};
 use crate::studio::{Bell, Studio};
 use axum::body::Bytes;
 use ecorche::character::Pose;
@@ -324,10 +324,18 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
     fn tell_changes(&mut self) -> bool {
         let revision = self.studio.document().revision();
         if revision != self.told_revision {
+            let first = self.told_revision == 0;
             self.told_revision = revision;
             self.stale = true;
-            let description = self.studio.document().describe();
+            let (description, lost) = {
+                let document = self.studio.document();
+                (document.describe(), first && document.has_lost_edits())
+            };
             if !(self.send)(encode(Kind::Document, &description, &[])) {
+                return false;
+            }
+            let question = "Edits that were not saved when the studio last ended were found. Take them up?";
+            if lost && !(self.send)(ask(question, &json!("recover"), Some(&json!("give_up")))) {
                 return false;
             }
         }
@@ -373,13 +381,39 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             Request::Edit { edits, drag } => studio.change(|d| d.edit(character, &edits, drag)),
             Request::Undo => studio.change(|d| d.undo().map(|_| ())),
             Request::Redo => studio.change(|d| d.redo().map(|_| ())),
-            Request::Load { path } => studio.change(|d| d.load(character, Path::new(&path))),
+            Request::Load { path } => {
+                let loaded = studio.change(|d| d.load(character, Path::new(&path)));
+                loaded.inspect(|()| studio.choose_folder(Path::new(&path)))
+            }
             Request::Restore { text } => studio.change(|d| d.replace(character, &text)),
-            Request::Save { path } => match studio.change(|d| d.save(path.as_deref().map(Path::new))) {
-                Ok(path) => return self.tell("done", &format!("saved {}", path.display())),
-                Err(error) => Err(error),
-            },
+            Request::Recover => studio.change(|d| d.recover(character)),
+            Request::GiveUp => studio.change(|d| {
+                d.give_up();
+                Ok(())
+            }),
+            Request::Save { path, confirmed } => {
+                let to = path.as_deref().map(Path::new);
+                if !confirmed && let Some(question) = to.and_then(|to| studio.doubt_saving(to)) {
+                    let yes = json!({ "save": { "path": path, "confirmed": true } });
+                    return (self.send)(ask(&question, &yes, None));
+                }
+                match studio.change(|d| d.save(to)) {
+                    Ok(path) => {
+                        studio.choose_folder(&path);
+                        return self.tell("done", &format!("saved {}", path.display()));
+                    }
+                    Err(error) => Err(error),
+                }
+            }
             Request::Bake(order) => {
+                let to = Path::new(&order.path);
+                if !order.confirmed
+                    && let Some(question) = studio.doubt_baking(to)
+                {
+                    let yes = json!({ "bake": BakeOrder { confirmed: true, ..order } });
+                    return (self.send)(ask(&question, &yes, None));
+                }
+                studio.choose_folder(to);
                 if !studio.bake.begin() {
                     return self.tell("error", "a bake is running; cancel it first");
                 }
@@ -626,6 +660,11 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
         }
         Some((shown, !ready.fresh, ready.problem))
     }
+}
+
+/// A question, the request that a yes sends, and the one that a no sends.
+fn ask(text: &str, yes: &Value, no: Option<&Value>) -> Bytes {
+    encode(Kind::Notice, &json!({ "level": "question", "text": text, "yes": yes, "no": no }), &[])
 }
 
 fn notice(level: &str, text: &str) -> Bytes {

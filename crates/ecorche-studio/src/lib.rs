@@ -23,6 +23,7 @@ mod flesh;
 mod inside;
 mod message;
 mod page;
+mod recovery;
 mod server;
 mod studio;
 #[cfg(test)]
@@ -33,8 +34,10 @@ pub use server::Address;
 
 use ecorche::cache::Cache;
 use ecorche::recipe::Ingredients;
+use std::path::PathBuf;
 use std::sync::Arc;
 use studio::Studio;
+use tokio::sync::Notify;
 
 /// Fewest characters of a token that is given.
 const SHORTEST_TOKEN: usize = 16;
@@ -42,6 +45,8 @@ const SHORTEST_TOKEN: usize = 16;
 /// How a studio is opened.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
+    /// Folders that pages may write to without asking, besides those of the character and the anatomy.
+    pub folders: Vec<PathBuf>,
     /// Port on the loopback address; 0 takes a free one.
     pub port: u16,
     /// What its address begins with; random without. At least 16 letters and digits.
@@ -50,6 +55,17 @@ pub struct Options {
     pub no_browser: bool,
     /// Where results that take long are kept.
     pub cache: Option<Cache>,
+}
+
+/// Ends a studio from another thread, such as the one that hears of an interrupt.
+#[derive(Clone, Debug, Default)]
+pub struct Closer(Arc<Notify>);
+
+impl Closer {
+    /// Ends it: a bake is cancelled and leaves nothing behind; edits that are not saved stay in their recovery file.
+    pub fn close(&self) {
+        self.0.notify_one();
+    }
 }
 
 /// Why there is no studio.
@@ -77,12 +93,12 @@ pub enum OpenError {
     },
 }
 
-/// Opens a character and serves pages until the process ends; `ready` gets the address. Without an anatomy in the
+/// Opens a character and serves pages until it is closed; `ready` gets the address and what closes it. Without an anatomy in the
 /// recipe a new one starts with the sample's own muscles, or with the preset's for a humanoid.
 pub fn open(
     ingredients: Ingredients,
     options: Options,
-    ready: impl FnOnce(&Address),
+    ready: impl FnOnce(&Address, Closer),
 ) -> Result<(), OpenError> {
     if let Some(reason) = page::missing() {
         return Err(OpenError::NoPage(reason));
@@ -104,17 +120,23 @@ pub fn open(
     let runtime = runtime.map_err(failed)?;
     let listener = runtime.block_on(server::listen(options.port)).map_err(failed)?;
     let port = listener.local_addr().map_err(failed)?.port();
-    let studio = Studio::open(ingredients, options.cache)?;
+    let studio = Studio::open(ingredients, &options.folders, options.cache)?;
     start_binding(&studio);
     let address = Address { port, token };
-    ready(&address);
-    if !options.no_browser {
-        // Where there is no browser to be found, the address was printed.
-        browser::open(&address.url());
-    }
-    let served = runtime.block_on(server::serve(listener, address, studio.clone()));
-    studio.bodies.close();
-    served.map_err(failed)
+    let closer = Closer::default();
+    ready(&address, closer.clone());
+    // Where there is no browser to be found, `ready` has told the address. The file is removed when the studio ends.
+    let _way = if options.no_browser { None } else { browser::open(&address.url()) };
+    runtime.block_on(async {
+        tokio::select! {
+            () = server::serve(listener, address, studio.clone()) => {}
+            () = closer.0.notified() => {}
+        }
+    });
+    studio.close();
+    // Engines of pages end after the frame they are at; nobody needs to wait for them.
+    runtime.shutdown_background();
+    Ok(())
 }
 
 /// Binds bodies in a thread of their own until the studio is closed.

@@ -139,6 +139,9 @@ pub enum Request {
     Save {
         /// Where; `None` for where it came from.
         path: Option<String>,
+        /// Whether the user said yes to an existing file or another folder.
+        #[serde(default)]
+        confirmed: bool,
     },
     /// Reads another anatomy file in place of this one; can be undone.
     Load {
@@ -150,6 +153,10 @@ pub enum Request {
         /// An anatomy file's text.
         text: String,
     },
+    /// Takes up the edits that an earlier run did not save.
+    Recover,
+    /// Gives them up.
+    GiveUp,
     /// Writes a cache.
     Bake(BakeOrder),
     /// Stops the bake.
@@ -162,7 +169,7 @@ pub enum Request {
 }
 
 /// What to bake.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BakeOrder {
     /// Cache to write; its ending chooses the format.
@@ -173,6 +180,9 @@ pub struct BakeOrder {
     pub method: Look,
     /// Frames per second; the clip's own without.
     pub fps: Option<f32>,
+    /// Whether the user said yes to an existing file or another folder.
+    #[serde(default)]
+    pub confirmed: bool,
 }
 
 /// How the skin is deformed.

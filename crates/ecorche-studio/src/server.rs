@@ -16,16 +16,24 @@ use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use axum::serve::ListenerExt;
 use futures_util::{SinkExt, StreamExt};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 /// Most pages at a time; each has a thread.
 const MOST_PAGES: usize = 16;
+
+/// How long a connection may take to say what it wants, and may then be idle.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long to wait when the system has no connections left to give.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Largest frame of the socket; one above [`LARGEST_TEXT`] is read, counted and refused, one above this ends the
 /// connection.
@@ -87,11 +95,7 @@ pub async fn listen(port: u16) -> std::io::Result<tokio::net::TcpListener> {
 }
 
 /// Serves until the future is dropped.
-pub async fn serve(
-    listener: tokio::net::TcpListener,
-    address: Address,
-    studio: Arc<Studio>,
-) -> std::io::Result<()> {
+pub async fn serve(listener: tokio::net::TcpListener, address: Address, studio: Arc<Studio>) {
     let reception = Arc::new(Reception { studio, address, pages: Arc::default() });
     let routes = Router::new()
         .route("/{token}/", get(front))
@@ -100,12 +104,22 @@ pub async fn serve(
         .route(&format!("/{{token}}/engine/v{VERSION}"), get(engine))
         .layer(middleware::from_fn_with_state(reception.clone(), guard))
         .with_state(reception);
-    // A frame is on its way at once, not when the next one fills the packet.
-    let listener = listener.tap_io(|stream| {
-        // Where it cannot be set, frames are late, not lost.
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::time::sleep(PAUSE).await;
+            continue;
+        };
+        // A frame is on its way at once, not when the next one fills the packet. Where that cannot be set, frames are
+        // late, not lost.
         let _ = stream.set_nodelay(true);
-    });
-    axum::serve(listener, routes).await
+        let service = TowerToHyperService::new(routes.clone());
+        tokio::spawn(async move {
+            let mut connection = http1::Builder::new();
+            connection.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+            // A connection that breaks is the visitor's affair.
+            let _ = connection.serve_connection(TokioIo::new(stream), service).with_upgrades().await;
+        });
+    }
 }
 
 /// Lets in what comes from here with the right token.

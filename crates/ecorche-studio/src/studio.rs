@@ -8,14 +8,20 @@ use ecorche::cache::Cache;
 use ecorche::character::Character;
 use ecorche::character::textures::Textures;
 use ecorche::recipe::Ingredients;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 /// Whoever wants to hear that something changed.
 pub trait Bell: Send + Sync {
     /// Something changed.
     fn ring(&self);
 }
+
+/// How long the end waits for a bake to stop.
+const LONGEST_END: Duration = Duration::from_secs(10);
 
 /// Things refused since the start.
 #[derive(Debug, Default)]
@@ -48,14 +54,26 @@ pub struct Studio {
     /// The bake, if any.
     pub bake: Bake,
     document: Mutex<Document>,
+    /// Folders the user chose to write to, without links.
+    folders: Mutex<BTreeSet<PathBuf>>,
     bells: Mutex<Vec<Weak<dyn Bell>>>,
 }
 
 impl Studio {
-    /// Opens what was read, with its anatomy or a new one.
-    pub fn open(ingredients: Ingredients, cache: Option<Cache>) -> Result<Arc<Self>, DocumentError> {
-        let document = Document::open(&ingredients)?;
+    /// Opens what was read, with its anatomy or a new one. Pages may write to `folders`, and to those of the character
+    /// and the anatomy; a sample's is the first of `folders`, or the current one.
+    pub fn open(
+        ingredients: Ingredients,
+        folders: &[PathBuf],
+        cache: Option<Cache>,
+    ) -> Result<Arc<Self>, DocumentError> {
+        let file = ingredients.recipe().file().and_then(Path::parent);
+        let home = file.or(folders.first().map(PathBuf::as_path)).unwrap_or(Path::new("."));
+        let document = Document::open(&ingredients, home)?;
         let character = ingredients.character.clone();
+        let named = folders.iter().filter_map(|folder| folder.canonicalize().ok());
+        let of_anatomy = document.path().and_then(folder_of);
+        let chosen = folder_of(&home.join("any")).into_iter().chain(of_anatomy).chain(named).collect();
         let textures = ingredients.recipe().file().map(Textures::read).unwrap_or_default();
         let bodies = Bodies::new(ingredients, cache);
         bodies.update(document.anatomy(), document.folder());
@@ -67,6 +85,7 @@ impl Studio {
             refused: Refused::default(),
             bake: Bake::default(),
             document: Mutex::new(document),
+            folders: Mutex::new(chosen),
             bells: Mutex::default(),
         }))
     }
@@ -87,6 +106,7 @@ impl Studio {
             let result = change(&mut document);
             if document.revision() != before {
                 self.bodies.update(document.anatomy(), document.folder());
+                document.keep();
             }
             result
         };
@@ -107,8 +127,74 @@ impl Studio {
         bells.iter().filter_map(Weak::upgrade).for_each(|bell| bell.ring());
     }
 
+    /// What to ask before the anatomy is saved at `path`; `None` if the user has said yes already.
+    pub fn doubt_saving(&self, path: &Path) -> Option<String> {
+        let own = self.document().path().is_some_and(|own| own == path);
+        let exists = (!own && path.exists()).then(|| path.to_owned());
+        self.doubt(path, exists)
+    }
+
+    /// What to ask before a bake to `path`; `None` if it overwrites nothing in a folder the user chose.
+    pub fn doubt_baking(&self, path: &Path) -> Option<String> {
+        let exists = path.file_name().and_then(|name| already_there(path, &name.to_string_lossy()));
+        self.doubt(path, exists)
+    }
+
+    fn doubt(&self, path: &Path, exists: Option<PathBuf>) -> Option<String> {
+        // Where there is no such folder, writing says so.
+        let folder = folder_of(path)?;
+        let chosen = self.folders.lock().unwrap_or_else(PoisonError::into_inner).contains(&folder);
+        match (exists, chosen) {
+            (Some(file), _) => Some(format!("{} exists. Overwrite it?", file.display())),
+            (None, false) => Some(format!(
+                "{} is not the folder of the character or of the anatomy. Write to it?",
+                folder.display()
+            )),
+            (None, true) => None,
+        }
+    }
+
+    /// The user chose to write to the folder of `path`.
+    pub fn choose_folder(&self, path: &Path) {
+        self.folders.lock().unwrap_or_else(PoisonError::into_inner).extend(folder_of(path));
+    }
+
+    /// Ends everything that runs: a bake is cancelled and leaves nothing behind.
+    pub fn close(&self) {
+        self.bake.cancel();
+        self.bodies.close();
+        // A bake stops after the frame it is at; one that still binds has written nothing.
+        let deadline = Instant::now() + LONGEST_END;
+        while self.progress().running && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// How far the bake is.
     pub fn progress(&self) -> Progress {
         self.bake.progress()
     }
+}
+
+/// The folder of a path, without links; `None` if there is none.
+fn folder_of(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new(".")).canonicalize().ok()
+}
+
+/// A file that a bake to `path` could overwrite. One cache has several files: `hero.pc2` comes with `hero.rest.obj`, and
+/// with `hero.Hair.pc2` where there are several meshes.
+fn already_there(path: &Path, name: &str) -> Option<PathBuf> {
+    if path.exists() {
+        return Some(path.to_owned());
+    }
+    let ending = path.extension()?.to_str()?;
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let of_bake = |file: &str| {
+        let rest = file.strip_prefix(stem).and_then(|rest| rest.strip_prefix('.'));
+        rest.is_some_and(|rest| rest == "rest.obj" || rest.rsplit('.').next() == Some(ending))
+    };
+    let mut names = std::fs::read_dir(folder_of(path)?).ok()?.flatten().map(|entry| entry.file_name());
+    let found = names.find(|file| file.to_str().is_some_and(of_bake))?;
+    Some(path.with_file_name(found))
 }

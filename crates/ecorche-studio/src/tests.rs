@@ -22,7 +22,13 @@ fn with_server<F: Future>(visit: impl FnOnce(Address, Arc<Studio>) -> F) -> F::O
 /// Serves a sample while `visit` runs.
 fn with_server_of<F: Future>(sample: &str, visit: impl FnOnce(Address, Arc<Studio>) -> F) -> F::Output {
     let ingredients = Recipe::of(format!("sample:{sample}")).read().unwrap();
-    let studio = Studio::open(ingredients, None).unwrap();
+    // Edits are kept in a folder of the test's own, not in the one it runs in.
+    let folder = tempfile::tempdir().unwrap();
+    with_studio(Studio::open(ingredients, &[folder.path().to_owned()], None).unwrap(), visit)
+}
+
+/// Serves a studio while `visit` runs.
+fn with_studio<F: Future>(studio: Arc<Studio>, visit: impl FnOnce(Address, Arc<Studio>) -> F) -> F::Output {
     start_binding(&studio);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let result = runtime.block_on(async {
@@ -296,6 +302,98 @@ fn connections_that_are_reset_while_they_are_upgraded_take_no_page_s_place() {
             }
         };
         tokio::time::timeout(std::time::Duration::from_secs(20), free).await.expect("no place is left");
+    });
+}
+
+#[test]
+fn a_connection_that_says_nothing_is_ended() {
+    with_server(async |address, _| {
+        for said in ["", "GET / HTTP/1.1\r\nHost: 127"] {
+            let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", address.port)).await.unwrap();
+            stream.write_all(said.as_bytes()).await.unwrap();
+            let mut answer = Vec::new();
+            let end =
+                tokio::time::timeout(std::time::Duration::from_secs(20), stream.read_to_end(&mut answer));
+            end.await.expect("half a request is waited for without end").unwrap();
+        }
+    });
+}
+
+#[test]
+fn nothing_is_overwritten_and_no_other_folder_is_written_to_without_a_yes() {
+    with_server(async |address, studio| {
+        let folder = tempfile::tempdir().unwrap();
+        let there = |name: &str| folder.path().join(name).display().to_string();
+        let mut socket = connect(&address).await;
+        let of_save =
+            |name: &str, confirmed: bool| json!({ "save": { "path": there(name), "confirmed": confirmed } });
+        say(&mut socket, of_save("a.toml", false)).await;
+        let (asked, _) = until(&mut socket, 5, |_| true).await;
+        assert_eq!((&asked["level"], &asked["yes"]), (&json!("question"), &of_save("a.toml", true)));
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+        say(&mut socket, asked["yes"].clone()).await;
+        until(&mut socket, 5, |head| head["level"] == "done").await;
+        // Its own file is saved without asking, and the folder is now one the user chose.
+        say(&mut socket, of_save("a.toml", false)).await;
+        until(&mut socket, 5, |head| head["level"] == "done").await;
+        std::fs::write(folder.path().join("b.toml"), "mine").unwrap();
+        std::fs::write(folder.path().join("b.rest.obj"), "mine too").unwrap();
+        say(&mut socket, of_save("b.toml", false)).await;
+        let (asked, _) = until(&mut socket, 5, |_| true).await;
+        assert!(asked["text"].as_str().unwrap().contains("b.toml exists"), "{asked}");
+        let bake = |name: &str| json!({ "bake": { "path": there(name), "clip": "bend", "method": "lbs", "fps": 5.0 } });
+        say(&mut socket, bake("b.pc2")).await;
+        let (asked, _) = until(&mut socket, 5, |_| true).await;
+        assert!(asked["text"].as_str().unwrap().contains("b.rest.obj exists"), "{asked}");
+        assert_eq!(std::fs::read(folder.path().join("b.toml")).unwrap(), b"mine");
+        say(&mut socket, asked["yes"].clone()).await;
+        until(&mut socket, 6, |head| head["running"] == false).await;
+        assert!(!studio.progress().failed, "{:?}", studio.progress());
+        assert!(folder.path().join("b.pc2").exists());
+    });
+}
+
+#[test]
+fn a_bake_that_no_page_watches_ends_with_the_studio_and_leaves_nothing() {
+    with_server(async |address, studio| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut socket = connect(&address).await;
+        let path = folder.path().join("long.pc2").display().to_string();
+        let order =
+            json!({ "path": path, "clip": "bend", "method": "lbs", "fps": 500000.0, "confirmed": true });
+        say(&mut socket, json!({ "bake": order })).await;
+        until(&mut socket, 6, |head| head["done"].as_u64() > Some(0)).await;
+        drop(socket);
+        tokio::task::spawn_blocking(move || {
+            assert!(studio.progress().running, "it goes on without a page");
+            studio.close();
+            assert!(!studio.progress().running && studio.progress().outcome.contains("cancelled"));
+        })
+        .await
+        .unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    });
+}
+
+#[test]
+fn edits_that_were_not_saved_are_offered_to_the_next_page_and_taken_up() {
+    let ingredients = Recipe::of("sample:cylinder").read().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let open = || Studio::open(ingredients.clone(), &[folder.path().to_owned()], None).unwrap();
+    let crashed = open();
+    let character = &crashed.character;
+    let text = crashed.document().text().replace("gap = 0.02", "gap = 0.07");
+    crashed.change(|document| document.replace(character, &text)).unwrap();
+    assert_eq!(std::fs::read_to_string(folder.path().join("cylinder.toml.unsaved")).unwrap(), text);
+    drop(crashed);
+    with_studio(open(), async |address, studio| {
+        let mut socket = connect(&address).await;
+        say(&mut socket, view("dqs", 3.0)).await;
+        let (asked, _) = until(&mut socket, 5, |_| true).await;
+        assert_eq!((&asked["yes"], &asked["no"]), (&json!("recover"), &json!("give_up")));
+        say(&mut socket, asked["yes"].clone()).await;
+        until(&mut socket, 2, |head| head["unsaved"] == true).await;
+        assert_eq!(studio.document().text(), text);
     });
 }
 

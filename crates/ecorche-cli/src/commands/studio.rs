@@ -9,6 +9,9 @@ use ecorche_studio::Options;
 /// What opens without a file.
 const DEFAULT: &str = "sample:athlete";
 
+/// What the address begins with, if set. Not an argument: every user of the machine can list those.
+const TOKEN: &str = "ECORCHE_STUDIO_TOKEN";
+
 /// Serves the page until interrupted.
 pub fn run(arguments: &StudioArguments, console: &Console) -> Result<Outcome, Failure> {
     let file = arguments.file.clone().unwrap_or_else(|| DEFAULT.to_owned());
@@ -17,11 +20,14 @@ pub fn run(arguments: &StudioArguments, console: &Console) -> Result<Outcome, Fa
     let ingredients = source::read(&recipe, console)?;
     let options = Options {
         port: arguments.port,
-        token: arguments.token.clone(),
+        folders: arguments.folder.clone(),
+        token: std::env::var(TOKEN).ok(),
         no_browser: arguments.no_open,
         cache: source::user_cache(&arguments.cache),
     };
-    ecorche_studio::open(ingredients, options, |address| {
+    ecorche_studio::open(ingredients, options, |address, closer| {
+        // Without it an interrupt ends the process at once, which loses no more than a crash does.
+        let _ = ctrlc::set_handler(move || closer.close());
         // Without an address nobody finds the page, but one that is opened in the browser needs none.
         if let Err(failure) = console.print_line(address.url()) {
             console.warn(&failure.to_string());

@@ -2,7 +2,7 @@
 
 import "./style.css";
 import { Model } from "./model.ts";
-import { bake, help, load, save, saveAs, tellBakes } from "./panel/dialogs.ts";
+import { askQuestions, bake, help, load, save, saveAs, tellBakes } from "./panel/dialogs.ts";
 import { h } from "./panel/dom.ts";
 import { inspector } from "./panel/inspector.ts";
 import { outliner } from "./panel/outliner.ts";
@@ -27,6 +27,7 @@ view.append(readout(model, viewport), toasts(model));
 document.body.append(toolbar(model, actions), outliner(model, viewport), view, inspector(model, viewport), timeline(model));
 shortcuts(model, viewport);
 tellBakes(model);
+askQuestions(model);
 model.on("character", (character) => { document.title = `${character.name} – Écorché studio`; });
 
 declare global {

@@ -254,8 +254,11 @@ export interface Inside extends InsideHead {
 }
 
 export interface Notice {
-  level: "error" | "done" | "hint";
+  level: "error" | "done" | "hint" | "question";
   text: string;
+  /** Of a question: what is sent for a yes, and for a no. */
+  yes?: Request;
+  no?: Request | null;
 }
 
 export interface BakeProgress {
@@ -323,10 +326,12 @@ export type Request =
   | { edit: { edits: Edit[]; drag: number | null } }
   | "undo"
   | "redo"
-  | { save: { path: string | null } }
+  | { save: { path: string | null; confirmed?: boolean } }
   | { load: { path: string } }
   | { restore: { text: string } }
-  | { bake: { path: string; clip: string | null; method: Look; fps: number | null } }
+  | "recover"
+  | "give_up"
+  | { bake: { path: string; clip: string | null; method: Look; fps: number | null; confirmed?: boolean } }
   | "cancel_bake"
   | { graph: { joint: string } };
 

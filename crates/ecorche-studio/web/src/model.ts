@@ -120,6 +120,7 @@ export class Model {
   private done: Step[] = [];
   private undone: Step[] = [];
   private unsavedText: string | null = null;
+  private restored = false;
 
   constructor() {
     this.wire = new Wire({
@@ -180,6 +181,7 @@ export class Model {
         this.emit("document", message.document);
         // An engine that was started anew does not know what was edited; the page does.
         if (restarted && lost !== null && lost !== message.document.text) {
+          this.restored = true;
           this.wire.send({ restore: { text: lost } });
           this.emit("notice", { level: "hint", text: "The engine was restarted; unsaved changes were restored." });
         }
@@ -199,6 +201,8 @@ export class Model {
         this.emit("owners", message.owners);
         break;
       case "notice":
+        // The page has put its own changes back; what the engine kept are the same or older ones.
+        if (this.restored && message.notice.yes === "recover") break;
         this.emit("notice", message.notice);
         break;
       case "bake":

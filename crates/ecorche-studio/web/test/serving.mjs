@@ -53,7 +53,8 @@ export const serving = {
   },
 
   async "an engine that is killed and started again"(browser) {
-    const address = ["--port", String(await freePort()), "--token", "0123456789abcdef0123"];
+    const address = ["--port", String(await freePort())];
+    process.env.ECORCHE_STUDIO_TOKEN = "0123456789abcdef0123";
     const sample = ARM;
     await visit(browser, [sample, ...address], async ({ tab, engine, folder }) => {
       await tab.stand("implicit", 5);
@@ -74,7 +75,7 @@ export const serving = {
       } finally {
         await second.kill();
       }
-    });
+    }).finally(() => { delete process.env.ECORCHE_STUDIO_TOKEN; });
   },
 
   async "hostile messages and strangers"(browser) {

@@ -1,6 +1,6 @@
 /** Windows over the page: names of files, the bake, the keys. */
 
-import type { BakeProgress, Look } from "../messages.ts";
+import type { BakeProgress, Look, Request } from "../messages.ts";
 import type { Model } from "../model.ts";
 import { button, h, row, select } from "./dom.ts";
 import { SHORTCUTS } from "../shortcuts.ts";
@@ -116,6 +116,20 @@ export function tellBakes(model: Model): void {
     if (!running && document.querySelector("#bake-outcome") === null) {
       model.emit("notice", { level: failed ? "error" : "done", text: outcome });
     }
+  });
+}
+
+/** Asks what the engine asks, and sends what the answer stands for. */
+export function askQuestions(model: Model): void {
+  model.on("notice", ({ text, yes, no }) => {
+    if (yes === undefined) return;
+    // A window that is only closed answers nothing.
+    const reply = (answer: Request | null): void => { if (answer !== null) model.wire.send(answer); question.close(); };
+    const question: HTMLDialogElement = dialog(
+      "Question",
+      h("p", { text }),
+      h("div", { class: "buttons end" }, button("No", "No", () => { reply(no ?? null); }), button("Yes", "Yes", () => { reply(yes); }, "primary")),
+    );
   });
 }
 

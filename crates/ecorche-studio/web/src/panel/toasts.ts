@@ -9,6 +9,7 @@ const LASTS = 4000;
 export function toasts(model: Model): HTMLElement {
   const list = h("div", { class: "toasts", attributes: { role: "status" } });
   const say = ({ level, text }: Notice): void => {
+    if (level === "question") return;
     if ([...list.children].some((toast) => toast.textContent === text)) return;
     const toast = h("div", { class: `toast ${level}`, text, title: "Click to dismiss", on: { click: () => { toast.remove(); } } });
     // A new hint is the next step of what the last one began.
