@@ -37,10 +37,10 @@ pub struct Options {
     /// Threads to use; all cores by default. Results do not depend on it. `bench` takes several, such as 1,2
     #[arg(long, global = true, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Everywhere")]
     pub threads: Vec<u16>,
-    /// Say nothing but results and errors
+    /// Print nothing but results and errors
     #[arg(long, short, global = true, help_heading = "Everywhere")]
     pub quiet: bool,
-    /// Say more
+    /// Print more
     #[arg(long, short, global = true, conflicts_with = "quiet", help_heading = "Everywhere")]
     pub verbose: bool,
 }
@@ -341,7 +341,7 @@ pub fn spread(plan: &Plan, most: usize) -> Vec<usize> {
 /// Use of the disk cache.
 #[derive(Args)]
 pub struct CacheArguments {
-    /// Compute everything anew and keep nothing on disk
+    /// Compute everything again and keep nothing on disk
     #[arg(long)]
     pub no_cache: bool,
     /// Most the disk cache may hold, in megabytes
@@ -490,7 +490,7 @@ pub struct BenchArguments {
     /// Name the tables and measure nothing
     #[arg(long)]
     pub list: bool,
-    /// Small scenes and few frames: complete tables in seconds, whose numbers mean nothing
+    /// Small scenes and few frames: complete tables in seconds; their numbers mean nothing
     #[arg(long)]
     pub quick: bool,
     /// Write every number as JSON to OUT, or to standard output
@@ -507,7 +507,7 @@ pub struct BenchArguments {
 /// turn, muscles and fields to look at and to change, undo, bakes. Without FILE the built-in athlete. Edits that are
 /// not saved are kept beside the anatomy, in a file that ends in .unsaved, and are offered at the next start.
 ///
-/// The address begins with a random token, or with what the environment variable ECORCHE_STUDIO_TOKEN holds: at least
+/// The address starts with a random token, or with what the environment variable ECORCHE_STUDIO_TOKEN holds: at least
 /// 16 letters and digits. With the same port and token an open page finds a restarted engine again.
 #[derive(Args)]
 #[command(after_long_help = "\

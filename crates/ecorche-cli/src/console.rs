@@ -68,7 +68,7 @@ impl Console {
         }
     }
 
-    /// The reason nothing came of it.
+    /// Why the command failed.
     pub fn error(&self, text: &str) {
         self.say("error:", 31, text);
     }

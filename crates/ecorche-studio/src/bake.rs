@@ -16,7 +16,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// How far a bake is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Progress {
-    /// Grows with every change, so that a page is told once.
+    /// Grows with every change, so that a page gets each once.
     pub step: u64,
     /// Whether one runs.
     pub running: bool,
@@ -24,7 +24,7 @@ pub struct Progress {
     pub done: usize,
     /// Of how many.
     pub frames: usize,
-    /// What it came to, in words; empty while it runs.
+    /// The result in words; empty while it runs.
     pub outcome: String,
     /// Whether it failed or was stopped.
     pub failed: bool,
@@ -71,16 +71,16 @@ impl Bake {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Bakes to the end; `told` is called whenever there is progress.
+    /// Bakes to the end; `notify` is called whenever there is progress.
     pub fn run(
         &self,
         order: &BakeOrder,
         bodies: &Bodies,
         anatomy: Anatomy,
         folder: PathBuf,
-        told: impl Fn(),
+        notify: impl Fn(),
     ) {
-        let result = self.write(order, bodies, anatomy, folder, &told);
+        let result = self.write(order, bodies, anatomy, folder, &notify);
         self.update(|progress| {
             progress.running = false;
             match result {
@@ -94,7 +94,7 @@ impl Bake {
                 }
             }
         });
-        told();
+        notify();
     }
 
     fn write(
@@ -103,7 +103,7 @@ impl Bake {
         bodies: &Bodies,
         anatomy: Anatomy,
         folder: PathBuf,
-        told: &impl Fn(),
+        notify: &impl Fn(),
     ) -> Result<Vec<String>, String> {
         let words = |error: &dyn std::error::Error| error.to_string();
         let path = Path::new(&order.path);
@@ -114,11 +114,11 @@ impl Bake {
         };
         let plan = Plan::new(clip, &Sampling { fps: order.fps, frames: None }).map_err(|e| words(&e))?;
         self.update(|progress| progress.frames = plan.len());
-        told();
+        notify();
         let body = bodies.bind(order.method, anatomy, folder, false).map_err(|e| words(&e))?;
         let baked = bake(&body, &plan, path, |done| {
             self.update(|progress| progress.done = done);
-            told();
+            notify();
             if self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         let baked = baked.map_err(|error| match error {

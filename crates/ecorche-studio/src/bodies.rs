@@ -16,12 +16,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 #[derive(Clone, Debug)]
 struct Bound {
     anatomy: Anatomy,
-    /// Of an anatomy before, if this one was refused; `None` if none ever was not.
+    /// The newest that could be bound; of an earlier anatomy if this one was refused, `None` if all were.
     body: Option<Arc<Body>>,
     problem: Option<String>,
 }
 
-/// What there is for a look.
+/// The state of a look's body.
 #[derive(Clone, Debug, Default)]
 pub struct Ready {
     /// The newest body.
@@ -33,7 +33,7 @@ pub struct Ready {
 }
 
 #[derive(Default)]
-struct Desk {
+struct Shared {
     bound: BTreeMap<Look, Bound>,
     wanted: BTreeSet<Look>,
     anatomy: Anatomy,
@@ -44,11 +44,11 @@ struct Desk {
 
 /// The bodies of one character.
 pub struct Bodies {
-    /// The character; the anatomy is the desk's.
+    /// The character; the anatomy is in `shared`.
     ingredients: Ingredients,
     cache: Option<Cache>,
-    desk: Mutex<Desk>,
-    bell: Condvar,
+    shared: Mutex<Shared>,
+    changed: Condvar,
 }
 
 impl Look {
@@ -78,8 +78,8 @@ impl Bodies {
     /// None bound yet.
     pub fn new(ingredients: Ingredients, cache: Option<Cache>) -> Self {
         let (anatomy, folder) = (ingredients.anatomy.clone(), ingredients.folder.clone());
-        let desk = Desk { anatomy, folder, ..Desk::default() };
-        Self { ingredients, cache, desk: Mutex::new(desk), bell: Condvar::new() }
+        let shared = Shared { anatomy, folder, ..Shared::default() };
+        Self { ingredients, cache, shared: Mutex::new(shared), changed: Condvar::new() }
     }
 
     /// Binds the character with an anatomy whose files are relative to `folder`. `coherent`: frames that follow each
@@ -96,69 +96,69 @@ impl Bodies {
         ingredients.bind(settings, self.cache.as_ref())
     }
 
-    fn desk(&self) -> MutexGuard<'_, Desk> {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    fn shared(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The anatomy changed.
     pub fn update(&self, anatomy: &Anatomy, folder: &Path) {
-        let mut desk = self.desk();
-        desk.anatomy = anatomy.clone();
-        desk.folder = folder.to_owned();
-        drop(desk);
-        self.bell.notify_all();
+        let mut shared = self.shared();
+        shared.anatomy = anatomy.clone();
+        shared.folder = folder.to_owned();
+        drop(shared);
+        self.changed.notify_all();
     }
 
-    /// What there is for `look`; what is not up to date is bound in the background.
+    /// The body for `look`; one that is not up to date is bound in the background.
     pub fn get(&self, look: Look) -> Ready {
-        let mut desk = self.desk();
-        let bound = desk.bound.get(&look);
-        let fresh = bound.is_some_and(|b| look.same(&b.anatomy, &desk.anatomy));
+        let mut shared = self.shared();
+        let bound = shared.bound.get(&look);
+        let fresh = bound.is_some_and(|b| look.same(&b.anatomy, &shared.anatomy));
         let (body, problem) = bound.map_or((None, None), |b| (b.body.clone(), b.problem.clone()));
-        if !fresh && desk.wanted.insert(look) {
-            self.bell.notify_all();
+        if !fresh && shared.wanted.insert(look) {
+            self.changed.notify_all();
         }
         Ready { body, fresh, problem }
     }
 
-    /// Binds for as long as the studio is open; `ready` hears of every new body.
+    /// Binds bodies until the studio is closed; calls `ready` after each.
     pub fn work(&self, ready: impl Fn()) {
         while let Some((look, anatomy, folder)) = self.next() {
             let result = self.bind(look, anatomy.clone(), folder, true);
-            let mut desk = self.desk();
+            let mut shared = self.shared();
             let (body, problem) = match result {
                 Ok(body) => (Some(Arc::new(body)), None),
-                Err(error) => (desk.bound.get(&look).and_then(|b| b.body.clone()), Some(error.to_string())),
+                Err(error) => (shared.bound.get(&look).and_then(|b| b.body.clone()), Some(error.to_string())),
             };
-            desk.bound.insert(look, Bound { anatomy, body, problem });
-            drop(desk);
+            shared.bound.insert(look, Bound { anatomy, body, problem });
+            drop(shared);
             ready();
         }
     }
 
-    /// What to bind next; `None` when closed.
+    /// Waits for the next body to bind; `None` when closed.
     fn next(&self) -> Option<(Look, Anatomy, PathBuf)> {
-        let mut desk = self.desk();
+        let mut shared = self.shared();
         loop {
-            if desk.closed {
+            if shared.closed {
                 return None;
             }
             // Quick ones first, in the order of the list.
-            if let Some(look) = desk.wanted.pop_first() {
-                let fresh = desk.bound.get(&look).is_some_and(|b| look.same(&b.anatomy, &desk.anatomy));
+            if let Some(look) = shared.wanted.pop_first() {
+                let fresh = shared.bound.get(&look).is_some_and(|b| look.same(&b.anatomy, &shared.anatomy));
                 if !fresh {
-                    return Some((look, desk.anatomy.clone(), desk.folder.clone()));
+                    return Some((look, shared.anatomy.clone(), shared.folder.clone()));
                 }
                 continue;
             }
-            desk = self.bell.wait(desk).unwrap_or_else(PoisonError::into_inner);
+            shared = self.changed.wait(shared).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
     /// Ends [`Bodies::work`].
     pub fn close(&self) {
-        self.desk().closed = true;
-        self.bell.notify_all();
+        self.shared().closed = true;
+        self.changed.notify_all();
     }
 
     /// What is bound.

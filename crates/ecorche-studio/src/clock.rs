@@ -42,7 +42,7 @@ impl<'a> Reel<'a> {
         }
     }
 
-    /// Whether it ends as it begins, so that what swings may swing on when it repeats.
+    /// Whether it ends in the pose it starts with, so that muscles can swing on when it repeats.
     pub fn is_cycle(&self, character: &Character) -> bool {
         let [first, last] = [0.0, self.last as f64].map(|at| {
             let mut pose = Pose::rest(character);
@@ -53,7 +53,7 @@ impl<'a> Reel<'a> {
         self.last > 0 && first.iter().zip(&last).all(|(a, b)| a.translation.distance(b.translation) < near)
     }
 
-    /// The low and the high corner of where joints get, sideways seen from the hub, the first joint that branches.
+    /// The box that joints stay in, its low and its high corner; sideways relative to the first joint that branches.
     pub fn reach(&self, character: &Character) -> [Vec3; 2] {
         let skeleton = &character.skeleton;
         let children = |j: usize| skeleton.joints.iter().filter(|joint| joint.parent == Some(j)).count();
@@ -89,18 +89,18 @@ impl<'a> Reel<'a> {
     }
 }
 
-/// A clock that runs or stands.
+/// A clock that runs or is stopped.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
     /// Frame at `since`.
     at: f64,
     since: Instant,
-    /// Frames per second; 0 stands.
+    /// Frames per second; 0 when stopped.
     rate: f64,
 }
 
 impl Clock {
-    /// Stands at the start.
+    /// Stopped at the start.
     pub fn new(now: Instant) -> Self {
         Self { at: 0.0, since: now, rate: 0.0 }
     }
@@ -110,7 +110,7 @@ impl Clock {
         self.at + self.rate * now.saturating_duration_since(self.since).as_secs_f64()
     }
 
-    /// Goes on at another rate, from `at` or from where it is.
+    /// Continues at another rate, from `at` or from where it is.
     pub fn set(&mut self, now: Instant, at: Option<f64>, rate: f64) {
         *self = Self { at: at.unwrap_or_else(|| self.read(now)), since: now, rate };
     }

@@ -1,14 +1,14 @@
-//! The engine of one page: turns what the page wants to see into frames.
+//! The engine of one page: turns the view that the page asks for into frames.
 //!
-//! A mailbox holds the newest view, and nothing else waits in it. The engine is at most one frame ahead of what the page
-//! has drawn: a page that is slow, hidden or gone gets fewer frames, never late ones.
+//! A mailbox holds the newest view; older ones are dropped. The engine is at most one frame ahead of what the page has
+//! drawn: a page that is slow, hidden or gone gets fewer frames, never late ones.
 
 use crate::clock::{Clock, Reel};
 use crate::drawn::Cube;
 use crate::flesh::Strands;
 use crate::inside::{Interior, Moment, graph};
 use crate::message::{Array, BakeOrder, Kind, Look, Request, View, encode};
-use crate::studio::{Bell, Studio};
+use crate::studio::{Listener, Studio};
 use axum::body::Bytes;
 use ecorche::character::Pose;
 use ecorche::deform::{Body, State, Workspace};
@@ -26,14 +26,14 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Frames that may be under way to the screen.
+/// Frames that may be on their way to the screen.
 const AHEAD: u64 = 2;
 
 /// Shortest time between two frames while playing: no screen shows more than 120 a second.
 const SHORTEST: Duration = Duration::from_micros(8_000);
 
 /// Most seconds of a clip from one frame to the next while playing. Where frames take longer the clip slows down instead:
-/// muscles take longer the further they move, and start anew from rest after half a second, which takes longest.
+/// muscles take longer the further they move, and start from rest after half a second, which takes longest.
 const LONGEST_STEP: f64 = 0.1;
 
 #[derive(Default)]
@@ -43,7 +43,7 @@ struct Mail {
     /// The last frame sent, and the last that is on the screen.
     sent: u64,
     drawn: u64,
-    rung: bool,
+    notified: bool,
     closed: bool,
     /// When the view came.
     arrived: Option<Instant>,
@@ -51,14 +51,14 @@ struct Mail {
     handing: Duration,
 }
 
-/// Where a connection leaves what the page said.
+/// Requests of the page that the engine has not read yet.
 #[derive(Default)]
 pub struct Mailbox {
     mail: Mutex<Mail>,
-    bell: Condvar,
+    changed: Condvar,
 }
 
-/// Most orders (edits, saves) that wait; a page that sends more than the engine does is told so.
+/// Most orders (edits, saves) that wait; more are refused.
 const MOST_ORDERS: usize = 256;
 
 impl Mailbox {
@@ -66,7 +66,7 @@ impl Mailbox {
         self.mail.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a request in; false if it was refused.
+    /// Accepts a request; false if it is refused.
     pub fn post(&self, request: Request) -> bool {
         let mut mail = self.mail();
         match request {
@@ -89,7 +89,7 @@ impl Mailbox {
             order if mail.orders.len() < MOST_ORDERS => mail.orders.push(order),
             _ => return false,
         }
-        self.bell.notify_all();
+        self.changed.notify_all();
         true
     }
 
@@ -106,14 +106,14 @@ impl Mailbox {
     /// The page is gone.
     pub fn close(&self) {
         self.mail().closed = true;
-        self.bell.notify_all();
+        self.changed.notify_all();
     }
 }
 
-impl Bell for Mailbox {
-    fn ring(&self) {
-        self.mail().rung = true;
-        self.bell.notify_all();
+impl Listener for Mailbox {
+    fn notify(&self) {
+        self.mail().notified = true;
+        self.changed.notify_all();
     }
 }
 
@@ -125,7 +125,7 @@ struct News {
     arrived: Option<Instant>,
 }
 
-/// What is told of one look in a frame.
+/// What a frame says about one look.
 #[derive(Serialize)]
 struct LookHead {
     look: Look,
@@ -160,7 +160,7 @@ struct FrameHead {
     revision: u64,
     looks: Vec<LookHead>,
     quantity: Option<QuantityHead>,
-    /// The way of the traced vertex: what moved it, and where to.
+    /// The path of the traced vertex: what moved it, and where to.
     path: Vec<(&'static str, [f32; 3])>,
     /// The cubes of rounded places, one per look; empty where the places are exact.
     cubes: Vec<Cube>,
@@ -174,7 +174,7 @@ struct FrameHead {
     handing: f64,
     /// Milliseconds from the view's arrival to here; none for a frame nobody asked for.
     answering: Option<f64>,
-    /// Milliseconds since 1970, to tell how long the way is.
+    /// Milliseconds since 1970, to measure the transfer.
     sent: f64,
     refused: u64,
 }
@@ -202,7 +202,7 @@ pub struct Engine<'a, S> {
     send: S,
     view: Option<Box<View>>,
     clock: Clock,
-    /// A moment was asked for that is not the one after the last: nothing swings there.
+    /// Whether another moment was asked for than the next one: muscles are then at rest.
     sought: bool,
     running: BTreeMap<Look, Running>,
     workspace: Workspace,
@@ -227,7 +227,7 @@ pub struct Engine<'a, S> {
 }
 
 impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
-    /// An engine that says what it has to say through `send`, which returns false when nobody listens any more.
+    /// An engine that sends its messages through `send`, which returns false when the page is gone.
     pub fn new(studio: &'a Arc<Studio>, mailbox: Arc<Mailbox>, send: S) -> Self {
         let told_bake = studio.progress().step;
         Self {
@@ -275,7 +275,7 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             if mail.closed {
                 return None;
             }
-            self.stale |= std::mem::take(&mut mail.rung) || mail.view.is_some();
+            self.stale |= std::mem::take(&mut mail.notified) || mail.view.is_some();
             let room = self.frame < mail.drawn + AHEAD;
             let due = self.playing().then(|| self.last_frame.map(|at| at + SHORTEST)).flatten();
             let now = Instant::now();
@@ -287,18 +287,18 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             mail = match due.filter(|_| room) {
                 Some(due) => {
                     let rest = due.saturating_duration_since(now);
-                    mailbox.bell.wait_timeout(mail, rest).unwrap_or_else(PoisonError::into_inner).0
+                    mailbox.changed.wait_timeout(mail, rest).unwrap_or_else(PoisonError::into_inner).0
                 }
-                None => mailbox.bell.wait(mail).unwrap_or_else(PoisonError::into_inner),
+                None => mailbox.changed.wait(mail).unwrap_or_else(PoisonError::into_inner),
             };
         }
     }
 
-    /// Does what came in, then draws; false when nobody listens any more.
+    /// Carries out what came in, then draws; false when the page is gone.
     fn turn(&mut self, news: News) -> bool {
         self.arrived = news.arrived.or(self.arrived);
         for order in news.orders {
-            if !self.obey(order) {
+            if !self.carry_out(order) {
                 return false;
             }
         }
@@ -320,7 +320,7 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
         (self.send)(notice(level, text))
     }
 
-    /// Document and bake, if they changed since the page was told.
+    /// Sends document and bake if they changed since they were last sent.
     fn tell_changes(&mut self) -> bool {
         let revision = self.studio.document().revision();
         if revision != self.told_revision {
@@ -372,8 +372,8 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
         Ok(())
     }
 
-    /// Does one thing the page ordered; false when nobody listens any more.
-    fn obey(&mut self, order: Request) -> bool {
+    /// Carries out one order of the page; false when the page is gone.
+    fn carry_out(&mut self, order: Request) -> bool {
         let studio = self.studio;
         let character = &studio.character;
         let result = match order {
@@ -423,8 +423,8 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
                 };
                 let studio = studio.clone();
                 std::thread::spawn(move || {
-                    let told = || studio.ring();
-                    studio.bake.run(&order, &studio.bodies, anatomy, folder, told);
+                    let notify = || studio.notify();
+                    studio.bake.run(&order, &studio.bodies, anatomy, folder, notify);
                 });
                 Ok(())
             }
@@ -440,7 +440,7 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
         }
     }
 
-    /// One frame, and what is under its skin; false when nobody listens any more.
+    /// Draws one frame and what is under its skin; false when the page is gone.
     fn draw(&mut self) -> bool {
         let Some(view) = self.view.take() else { return true };
         let listening = self.draw_view(&view);
@@ -495,7 +495,7 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
                 // Muscles are held in their swing; the skin is the same however often it is drawn.
                 running.state.reset_skin();
             }
-            // Muscles swing on over the seam of a cycle; keys want to know where in the clip they are.
+            // Muscles swing on when a cycle repeats; keys need the time within the clip.
             let keyed =
                 |m: &Musculature| m.definition().keys.iter().any(|k| Some(&k.clip) == view.clip.as_ref());
             let keyed = running.body.musculature().is_some_and(keyed);
@@ -526,7 +526,7 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             frames.push(frame);
         }
         if frames.is_empty() {
-            // Nothing is bound yet; a bell rings when it is.
+            // Nothing is bound yet; the engine is notified when it is.
             return true;
         }
         self.frame += 1;
@@ -642,8 +642,8 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
         inspector.inspect(frame, pose, self.workspace.quantities())
     }
 
-    /// The look to show for the one asked for, ready to run, whether a newer body is being bound, and what is wrong. While
-    /// nothing is bound for it, dual quaternions stand in.
+    /// The look to show for the one asked for, whether a newer body is being bound, and what is wrong. Until a body is
+    /// bound for it, dual quaternions are shown.
     fn choose(&mut self, look: Look, clip: Option<&str>) -> Option<(Look, bool, Option<String>)> {
         let ready = self.studio.bodies.get(look);
         let (shown, body) = match ready.body {

@@ -9,7 +9,7 @@ use glam::{Affine3A, DMat3, Vec3};
 use serde::Serialize;
 use std::path::Path;
 
-/// Whose a strand or a pad is.
+/// The muscle or fat pad that a strand or an ellipsoid belongs to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Owner {
     /// The name in the anatomy.
@@ -18,7 +18,7 @@ pub struct Owner {
     pub side: Side,
 }
 
-/// Whose the strands and the pads are, in the order of the numbers.
+/// The owners of strands and pads, in the order of their numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Owners {
     /// Of the strands.
@@ -32,7 +32,7 @@ pub struct Owners {
 /// Muscles and fat in one moment, as numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Strands {
-    /// Eight numbers per ring (place, thickness, broad direction, half axis across it), [`Owners::rings`] rings per
+    /// Eight numbers per ring (place, thickness, wide direction, half axis across it), [`Owners::rings`] rings per
     /// strand; shorter ones repeat their last.
     pub rings: Vec<f32>,
     /// Activation (0 to 1), tension (newtons) and length over that at bind of each strand.
@@ -67,7 +67,7 @@ impl Strands {
 pub struct Cast(Musculature);
 
 impl Cast {
-    /// Puts the muscles on the skeleton. What `folder` holds are the surfaces of bones.
+    /// Builds the muscles on the skeleton. Surfaces of bones are in `folder`.
     pub fn new(anatomy: &Anatomy, character: &Character, folder: &Path) -> Result<Self, BuildError> {
         let bind = BindFrames::of(character).bind_from_bone;
         let body = anatomy.in_full(character);
@@ -80,7 +80,7 @@ impl Cast {
     }
 }
 
-/// Puts `flesh` into numbers; `owners` becomes whose they are, and the answer is whether that changed.
+/// Puts `flesh` into numbers and their owners into `owners`; true if the owners changed.
 pub fn draw(musculature: &Musculature, flesh: &Flesh, strands: &mut Strands, owners: &mut Owners) -> bool {
     let body = musculature.definition();
     let bind = musculature.at_bind();
@@ -117,7 +117,7 @@ pub fn draw(musculature: &Musculature, flesh: &Flesh, strands: &mut Strands, own
     !same
 }
 
-/// Adds the rings of a muscle's axis, the last again and again until there are `rings`.
+/// Adds the rings of a muscle's axis and repeats the last until there are `rings`.
 fn strand(muscle: &ImplicitMuscle, rings: usize, numbers: &mut Vec<f32>) {
     let axis = muscle.axis();
     let last = axis.points().len() - 1;

@@ -14,10 +14,10 @@ use glam::Vec3;
 use serde::Serialize;
 use serde_json::json;
 
-/// Cells along the longest side of a surface while time runs, and when it stands.
+/// Cells along the longest side of a surface while playing, and when paused.
 const CELLS: [usize; 2] = [48, 96];
 
-/// Samples along the longer side of a plane while time runs, and when it stands.
+/// Samples along the longer side of a plane while playing, and when paused.
 const COLUMNS: [usize; 2] = [96, 192];
 
 /// The moment that is shown.
@@ -32,7 +32,7 @@ pub struct Moment<'a> {
     pub body: Option<&'a Body>,
     /// The body's own muscles and fat in this moment, if it has any.
     pub flesh: Option<(&'a Musculature, &'a Flesh)>,
-    /// Whether time runs, so that coarse is enough.
+    /// Whether the clip plays: coarse is then enough.
     pub hurried: bool,
 }
 
@@ -56,7 +56,7 @@ struct SliceHead {
 #[derive(Default, Serialize)]
 struct Head {
     frame: u64,
-    /// Milliseconds since 1970, to tell how long the way is.
+    /// Milliseconds since 1970, to measure the transfer.
     sent: f64,
     /// Samples and, after them, closures.
     samples: [usize; 2],
@@ -72,12 +72,12 @@ pub struct Interior {
     cast: Option<(u64, Result<Cast, String>)>,
     /// Muscles and fat of the last moment they were asked for.
     pub strands: Strands,
-    /// Whose they are.
+    /// Their owners.
     pub owners: Owners,
 }
 
 impl Interior {
-    /// Muscles and fat of a moment as numbers: whether others than before, or why there are none.
+    /// Puts muscles and fat of a moment into numbers; true if their owners changed, or why there are none.
     pub fn pose_flesh(&mut self, studio: &Studio, moment: &Moment) -> Result<bool, String> {
         if let Some((musculature, flesh)) = moment.flesh {
             return Ok(flesh::draw(musculature, flesh, &mut self.strands, &mut self.owners));

@@ -68,7 +68,7 @@ impl Closer {
     }
 }
 
-/// Why there is no studio.
+/// Why a studio could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Built on a machine without Node.
@@ -142,5 +142,5 @@ pub fn open(
 /// Binds bodies in a thread of their own until the studio is closed.
 fn start_binding(studio: &Arc<Studio>) {
     let studio = studio.clone();
-    std::thread::spawn(move || studio.bodies.work(|| studio.ring()));
+    std::thread::spawn(move || studio.bodies.work(|| studio.notify()));
 }

@@ -13,8 +13,8 @@
 //! | padded to 4 | the head: JSON |
 //! | padded to 4 each | the arrays |
 //!
-//! Numbers are little-endian. Where time stands, positions are single precision as computed: what the page shows is what
-//! a bake holds, to the bit. While it runs a vertex is eight bytes: its place in 16 bits each way in a cube around the
+//! Numbers are little-endian. When paused, positions are single precision as computed: what the page shows is what a
+//! bake holds, to the bit. While playing a vertex is eight bytes: its place in 16 bits each way in a cube around the
 //! character, off by at most 0.8e-5 of its side, and its normal in 16 bits, off by at most a degree; muscles are in 16
 //! bits a number likewise. That halves the bytes.
 
@@ -42,13 +42,13 @@ pub enum Kind {
     Frame = 3,
     /// What is under the skin in that moment.
     Inside = 4,
-    /// Something to tell: an error, a saved file.
+    /// Something to say: an error, a saved file, a question.
     Notice = 5,
     /// How far a bake is.
     Bake = 6,
     /// Operator and controller at a joint.
     Graph = 7,
-    /// Whose the strands and pads of the frames after it are.
+    /// The owners of strands and pads in the frames that follow.
     Flesh = 8,
 }
 
@@ -209,7 +209,7 @@ pub struct View {
     pub id: u64,
     /// Clip by name; the rest pose without.
     pub clip: Option<String>,
-    /// Whether time runs.
+    /// Whether the clip plays.
     pub playing: bool,
     /// Where in the clip, frames from its start; `None` lets the clock go on.
     pub at: Option<f64>,
@@ -223,7 +223,7 @@ pub struct View {
     pub looks: Vec<Look>,
     /// A quantity of [`ecorche::inspect`] to colour the first by.
     pub quantity: Option<String>,
-    /// A drawn vertex whose way through the frame is told.
+    /// A drawn vertex whose path through the frame is sent.
     pub trace: Option<u32>,
     /// What to show under the skin.
     pub inside: Inside,

@@ -7,7 +7,7 @@
 use crate::engine::{Engine, Mailbox};
 use crate::message::{self, LARGEST_TEXT, VERSION};
 use crate::page;
-use crate::studio::{Bell, Studio};
+use crate::studio::{Listener, Studio};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
@@ -59,16 +59,16 @@ impl Address {
     }
 }
 
-struct Reception {
+struct Server {
     studio: Arc<Studio>,
     address: Address,
     pages: Arc<AtomicUsize>,
 }
 
 /// One of the pages that may be open; given back when dropped, whether the page ever came or not.
-struct Seat(Arc<AtomicUsize>);
+struct PageSlot(Arc<AtomicUsize>);
 
-impl Seat {
+impl PageSlot {
     /// `None` when all are taken.
     fn take(pages: &Arc<AtomicUsize>) -> Option<Self> {
         let more = |open| (open < MOST_PAGES).then_some(open + 1);
@@ -76,7 +76,7 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for PageSlot {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
@@ -96,14 +96,14 @@ pub async fn listen(port: u16) -> std::io::Result<tokio::net::TcpListener> {
 
 /// Serves until the future is dropped.
 pub async fn serve(listener: tokio::net::TcpListener, address: Address, studio: Arc<Studio>) {
-    let reception = Arc::new(Reception { studio, address, pages: Arc::default() });
+    let server = Arc::new(Server { studio, address, pages: Arc::default() });
     let routes = Router::new()
         .route("/{token}/", get(front))
         .route("/{token}/{file}", get(file))
         .route("/{token}/picture/{number}", get(picture))
         .route(&format!("/{{token}}/engine/v{VERSION}"), get(engine))
-        .layer(middleware::from_fn_with_state(reception.clone(), guard))
-        .with_state(reception);
+        .layer(middleware::from_fn_with_state(server.clone(), guard))
+        .with_state(server);
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(PAUSE).await;
@@ -123,16 +123,16 @@ pub async fn serve(listener: tokio::net::TcpListener, address: Address, studio: 
 }
 
 /// Lets in what comes from here with the right token.
-async fn guard(State(reception): State<Arc<Reception>>, request: Request, next: Next) -> Response {
-    if !welcome(request.headers(), request.uri().path(), &reception.address) {
-        reception.studio.refused.visitors.fetch_add(1, Ordering::Relaxed);
+async fn guard(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
+    if !allowed(request.headers(), request.uri().path(), &server.address) {
+        server.studio.refused.visitors.fetch_add(1, Ordering::Relaxed);
         return StatusCode::FORBIDDEN.into_response();
     }
     let mut response = next.run(request).await;
     let policy = format!(
         "default-src 'self'; img-src 'self' data: blob:; connect-src 'self' ws://127.0.0.1:{0} ws://localhost:{0}; \
          frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-        reception.address.port
+        server.address.port
     );
     let headers = response.headers_mut();
     for (name, value) in [
@@ -153,7 +153,7 @@ async fn guard(State(reception): State<Arc<Reception>>, request: Request, next: 
 
 /// Whether a request comes from here and knows the token. A host or an origin that is given twice or is no ASCII is
 /// a foreign one.
-fn welcome(headers: &HeaderMap, path: &str, address: &Address) -> bool {
+fn allowed(headers: &HeaderMap, path: &str, address: &Address) -> bool {
     let from_here = |origin: &str| origin.strip_prefix("http://").is_some_and(|host| address.names(host));
     let host = only(headers, header::HOST).is_some_and(|host| address.names(host));
     let origin =
@@ -183,11 +183,8 @@ async fn file(Path((_, name)): Path<(String, String)>) -> Response {
 }
 
 /// A picture of the opened character.
-async fn picture(
-    State(reception): State<Arc<Reception>>,
-    Path((_, number)): Path<(String, usize)>,
-) -> Response {
-    match reception.studio.textures.get(number) {
+async fn picture(State(server): State<Arc<Server>>, Path((_, number)): Path<(String, usize)>) -> Response {
+    match server.studio.textures.get(number) {
         Some(texture) => ([(header::CONTENT_TYPE, texture.mime)], texture.bytes.clone()).into_response(),
         None => StatusCode::NOT_FOUND.into_response(),
     }
@@ -201,30 +198,30 @@ fn bundled(name: &str) -> Response {
 }
 
 async fn engine(
-    State(reception): State<Arc<Reception>>,
+    State(server): State<Arc<Server>>,
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
 ) -> Response {
     // A browser always says where a socket is opened from.
     if !headers.contains_key(header::ORIGIN) {
-        reception.studio.refused.visitors.fetch_add(1, Ordering::Relaxed);
+        server.studio.refused.visitors.fetch_add(1, Ordering::Relaxed);
         return StatusCode::FORBIDDEN.into_response();
     }
-    let Some(seat) = Seat::take(&reception.pages) else {
+    let Some(slot) = PageSlot::take(&server.pages) else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
     let upgrade = upgrade.max_message_size(LARGEST_FRAME).max_frame_size(LARGEST_FRAME);
     upgrade.on_upgrade(async move |socket| {
-        attend(reception.studio.clone(), socket).await;
-        drop(seat);
+        serve_page(server.studio.clone(), socket).await;
+        drop(slot);
     })
 }
 
 /// One page: its engine in a thread, what the engine says to the socket, what the page says to the engine.
-async fn attend(studio: Arc<Studio>, socket: WebSocket) {
+async fn serve_page(studio: Arc<Studio>, socket: WebSocket) {
     let mailbox = Arc::new(Mailbox::default());
-    let bell: Arc<dyn Bell> = mailbox.clone();
-    studio.subscribe(&bell);
+    let listener: Arc<dyn Listener> = mailbox.clone();
+    studio.subscribe(&listener);
     // At most two frames and what belongs to them are under way; a page that does not read stops its engine here.
     let (sender, mut receiver) = mpsc::channel::<(Instant, Bytes)>(8);
     let (of_engine, its_mail) = (studio.clone(), mailbox.clone());
@@ -251,7 +248,7 @@ async fn attend(studio: Arc<Studio>, socket: WebSocket) {
             };
             if !request.is_ok_and(|request| mailbox.post(request)) {
                 studio.refused.messages.fetch_add(1, Ordering::Relaxed);
-                mailbox.ring();
+                mailbox.notify();
             }
         }
     };

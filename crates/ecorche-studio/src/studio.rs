@@ -14,10 +14,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// Whoever wants to hear that something changed.
-pub trait Bell: Send + Sync {
+/// Is notified of changes.
+pub trait Listener: Send + Sync {
     /// Something changed.
-    fn ring(&self);
+    fn notify(&self);
 }
 
 /// How long the end waits for a bake to stop.
@@ -26,7 +26,7 @@ const LONGEST_END: Duration = Duration::from_secs(10);
 /// Things refused since the start.
 #[derive(Debug, Default)]
 pub struct Refused {
-    /// Texts that are no request, or too long, or not texts.
+    /// Messages that are no request, too long, or binary.
     pub messages: AtomicU64,
     /// Connections with a wrong token, origin or host.
     pub visitors: AtomicU64,
@@ -56,7 +56,7 @@ pub struct Studio {
     document: Mutex<Document>,
     /// Folders the user chose to write to, without links.
     folders: Mutex<BTreeSet<PathBuf>>,
-    bells: Mutex<Vec<Weak<dyn Bell>>>,
+    listeners: Mutex<Vec<Weak<dyn Listener>>>,
 }
 
 impl Studio {
@@ -86,7 +86,7 @@ impl Studio {
             bake: Bake::default(),
             document: Mutex::new(document),
             folders: Mutex::new(chosen),
-            bells: Mutex::default(),
+            listeners: Mutex::default(),
         }))
     }
 
@@ -95,7 +95,7 @@ impl Studio {
         self.document.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the anatomy; bodies and pages hear of it.
+    /// Changes the anatomy, updates the bodies and notifies the pages.
     pub fn change<T>(
         &self,
         change: impl FnOnce(&mut Document) -> Result<T, DocumentError>,
@@ -110,21 +110,21 @@ impl Studio {
             }
             result
         };
-        self.ring();
+        self.notify();
         result
     }
 
-    /// Who wants to hear of changes; forgotten when dropped.
-    pub fn subscribe(&self, bell: &Arc<dyn Bell>) {
-        let mut bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
-        bells.retain(|bell| bell.strong_count() > 0);
-        bells.push(Arc::downgrade(bell));
+    /// Notifies `listener` of changes until it is dropped.
+    pub fn subscribe(&self, listener: &Arc<dyn Listener>) {
+        let mut listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+        listeners.retain(|listener| listener.strong_count() > 0);
+        listeners.push(Arc::downgrade(listener));
     }
 
-    /// Tells every page.
-    pub fn ring(&self) {
-        let bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        bells.iter().filter_map(Weak::upgrade).for_each(|bell| bell.ring());
+    /// Notifies every page.
+    pub fn notify(&self) {
+        let listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        listeners.iter().filter_map(Weak::upgrade).for_each(|listener| listener.notify());
     }
 
     /// What to ask before the anatomy is saved at `path`; `None` if the user has said yes already.
@@ -159,7 +159,7 @@ impl Studio {
         self.folders.lock().unwrap_or_else(PoisonError::into_inner).extend(folder_of(path));
     }
 
-    /// Ends everything that runs: a bake is cancelled and leaves nothing behind.
+    /// Ends everything that runs. A bake is cancelled and leaves nothing behind.
     pub fn close(&self) {
         self.bake.cancel();
         self.bodies.close();

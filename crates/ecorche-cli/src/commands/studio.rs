@@ -9,7 +9,7 @@ use ecorche_studio::Options;
 /// What opens without a file.
 const DEFAULT: &str = "sample:athlete";
 
-/// What the address begins with, if set. Not an argument: every user of the machine can list those.
+/// What the address starts with, if set. Not an argument: every user of the machine can list those.
 const TOKEN: &str = "ECORCHE_STUDIO_TOKEN";
 
 /// Serves the page until interrupted.

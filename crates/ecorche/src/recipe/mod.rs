@@ -50,9 +50,9 @@ pub struct Recipe {
     pub anatomy: AnatomySource,
     /// How the character is deformed; `None`: muscles where the anatomy has any, else the implicit skin.
     #[serde(default)]
-    pub method: Option<Stack>,
+    pub stack: Option<Stack>,
     /// How the implicit skin places vertices; `None`: as the anatomy says.
-    #[serde(default, with = "by_name")]
+    #[serde(default)]
     pub tracking: Option<Tracking>,
     /// Each frame starts from the one before: faster, and a frame then depends on those before it.
     #[serde(default)]
@@ -274,7 +274,7 @@ impl Recipe {
     /// given, and kept there.
     pub fn build(&self, cache: Option<&Cache>) -> Result<Built, RecipeError> {
         let ingredients = self.read()?;
-        let body = ingredients.bind(ingredients.settings(self.method.clone()), cache)?;
+        let body = ingredients.bind(ingredients.settings(self.stack.clone()), cache)?;
         Ok(Built { ingredients, body })
     }
 
@@ -347,12 +347,12 @@ impl Ingredients {
         !(self.body.muscle.is_empty() && self.body.fat.is_empty())
     }
 
-    /// How to bind for `method`; `None`: the best for the anatomy. What the anatomy asks for holds where the recipe does
+    /// How to bind for a stack; `None`: the best for the anatomy. What the anatomy asks for holds where the recipe does
     /// not say otherwise.
-    pub fn settings(&self, method: Option<Stack>) -> Settings {
+    pub fn settings(&self, stack: Option<Stack>) -> Settings {
         let settings = Settings::of_skin(&self.anatomy.skin, &self.character.skeleton);
         let tracking = self.recipe.tracking.unwrap_or(self.anatomy.skin.tracking.into());
-        let stack = method.unwrap_or_else(|| {
+        let stack = stack.unwrap_or_else(|| {
             let robust = tracking == Tracking::Robust;
             if robust && self.has_muscles() { Stack::muscles() } else { Stack::implicit() }
         });
@@ -390,24 +390,4 @@ fn note_repairs(notes: &mut Vec<Note>, file: &str, repairs: &[Repair]) {
 
 fn folder_of(path: &Path) -> PathBuf {
     path.parent().unwrap_or(Path::new(".")).to_owned()
-}
-
-/// Values that have names, saved as those.
-mod by_name {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
-    use std::fmt::Display;
-    use std::str::FromStr;
-
-    pub fn serialize<T: Display, S: Serializer>(value: &Option<T>, to: S) -> Result<S::Ok, S::Error> {
-        value.as_ref().map(T::to_string).serialize(to)
-    }
-
-    pub fn deserialize<'de, T, D>(from: D) -> Result<Option<T>, D::Error>
-    where
-        T: FromStr<Err: Display>,
-        D: Deserializer<'de>,
-    {
-        let name = Option::<String>::deserialize(from)?;
-        name.map(|name| name.parse().map_err(D::Error::custom)).transpose()
-    }
 }

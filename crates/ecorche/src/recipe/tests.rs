@@ -13,7 +13,7 @@ fn a_recipe_reads_back_as_written_and_refuses_what_it_does_not_know() {
         motion: MotionSource::File("walk.bvh".to_owned()),
         weights: WeightSource::Heat,
         anatomy: AnatomySource::Text { text: "version = 1".to_owned(), folder: "here".into() },
-        method: Some(Stack::muscles()),
+        stack: Some(Stack::muscles()),
         tracking: Some(Tracking::Robust),
         coherent: true,
         muscles: MuscleUse::Still,
@@ -22,7 +22,7 @@ fn a_recipe_reads_back_as_written_and_refuses_what_it_does_not_know() {
     assert_eq!(recipe(&text), full);
     assert_eq!(recipe(r#"{"character": "sample:arm"}"#), Recipe::of("sample:arm"));
     for wrong in
-        ["{}", r#"{"character": "a", "clip": "b"}"#, r#"{"character": "a", "method": "melt"}"#, "\"a\""]
+        ["{}", r#"{"character": "a", "clip": "b"}"#, r#"{"character": "a", "stack": "melt"}"#, "\"a\""]
     {
         assert!(serde_json::from_str::<Recipe>(wrong).is_err(), "{wrong}");
     }
