@@ -377,3 +377,28 @@ fn an_interrupted_bake_leaves_nothing_behind() {
     assert_eq!(child.wait().unwrap().code(), Some(2));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
+
+#[cfg(unix)]
+#[test]
+fn the_studio_takes_its_token_from_the_environment_and_ends_well_when_interrupted() {
+    use std::io::BufRead;
+    let folder = folder();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ecorche"))
+        .args(["studio", "sample:cylinder", "--no-open", "--no-cache", "-q"])
+        .current_dir(folder.path())
+        .env("ECORCHE_STUDIO_TOKEN", "0123456789abcdef")
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut address = String::new();
+    std::io::BufReader::new(child.stdout.take().unwrap()).read_line(&mut address).unwrap();
+    if address.is_empty() {
+        // Built on a machine without Node.
+        assert_eq!(child.wait().unwrap().code(), Some(2));
+        return;
+    }
+    assert!(address.trim().ends_with("/0123456789abcdef/"), "{address}");
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}

@@ -35,7 +35,9 @@ impl Recovery {
     pub fn follow(&mut self, path: &Path) {
         let path = unsaved(path);
         if path != self.path {
-            self.remove();
+            if self.found.is_none() {
+                self.remove();
+            }
             self.path = path;
         }
     }
