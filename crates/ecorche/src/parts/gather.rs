@@ -76,6 +76,26 @@ pub(super) struct Body<'a> {
     pub details: BTreeMap<u32, Solid>,
 }
 
+/// The label above each label that has one; without loops.
+#[derive(Debug, Default)]
+struct Parents(BTreeMap<u32, u32>);
+
+impl Parents {
+    fn of(&self, label: u32) -> Option<u32> {
+        self.0.get(&label).copied()
+    }
+
+    /// A label and those above it, in order.
+    fn path(&self, label: u32) -> impl Iterator<Item = u32> + '_ {
+        // No path visits a label twice, so none is longer than the list.
+        std::iter::successors(Some(label), |&label| self.of(label)).take(self.0.len() + 1)
+    }
+
+    fn hangs_on(&self, label: u32, above: u32) -> bool {
+        self.path(label).any(|l| l == above)
+    }
+}
+
 /// A part's fit with its figures.
 struct Fit {
     fitted: Fitted,
@@ -109,6 +129,7 @@ impl Body<'_> {
             self.add_details();
             let shares = self.shares();
             let cuts = self.cuts();
+            let parents = self.parents();
             let (triangles, vertices) = (self.triangles(), self.vertices());
             let missing = self.joints.keys().copied().filter(|l| !fits.contains_key(l) && !self.is_image(*l));
             let missing: Vec<u32> = missing.collect();
@@ -117,6 +138,7 @@ impl Body<'_> {
                 .map(|label| {
                     let empty = Vec::new();
                     let fit = self.fit_part(
+                        &parents,
                         label,
                         shares.get(&label).copied().unwrap_or_default(),
                         cuts.get(&label).unwrap_or(&empty),
@@ -168,6 +190,7 @@ impl Body<'_> {
 
     fn fit_part(
         &self,
+        parents: &Parents,
         label: u32,
         share: Share,
         cuts: &Cuts,
@@ -189,8 +212,13 @@ impl Body<'_> {
         let skin = Skin::new(&self.outside, triangles, segments, inner, mirror);
         let middle = self.symmetry.as_ref().filter(|s| s.is_middle(label));
         let closures = |spacing: Spacing| -> Vec<Closure> {
-            let found =
-                fit::closures(cuts, inner, spacing, |to| self.pivot(label, to), |to| self.reach(label, to));
+            let found = fit::closures(
+                cuts,
+                inner,
+                spacing,
+                |to| self.pivot(parents, label, to),
+                |to| self.reach(parents, label, to),
+            );
             middle.map_or(found.clone(), |symmetry| symmetry.even_closures(&found, SAME))
         };
         let mut variation = Variation::usual(self.settings);
@@ -269,28 +297,34 @@ impl Body<'_> {
         all
     }
 
-    /// The part of the nearest ancestor of a label's joint.
-    fn parent(&self, label: u32) -> Option<u32> {
-        let own = &self.joints[&label];
-        self.bones
-            .ancestors(label)
-            .filter(|a| !own.contains(a))
-            .find_map(|a| self.joints.iter().find(|(_, joints)| joints.contains(&a)).map(|(&l, _)| l))
+    /// Of each label: the part of the nearest ancestor of its joint. Merged parts may hold joints above and below each
+    /// other; an ancestor whose part already hangs on the label is passed over, so that no part is its own ancestor.
+    fn parents(&self) -> Parents {
+        let joints = self.joints.iter();
+        let label_of_joint: BTreeMap<u32, u32> =
+            joints.flat_map(|(&label, joints)| joints.iter().map(move |&joint| (joint, label))).collect();
+        let mut parents = Parents::default();
+        for &label in self.joints.keys() {
+            let above = self.bones.ancestors(label).filter_map(|joint| label_of_joint.get(&joint).copied());
+            let parent = above.filter(|&above| above != label).find(|&above| !parents.hangs_on(above, label));
+            parents.0.extend(parent.map(|parent| (label, parent)));
+        }
+        parents
     }
 
     /// The joint between two parts, if they are parent and only child, and its distance to the skin.
-    fn pivot(&self, label: u32, to: u32) -> Option<(Vec3, f32)> {
+    fn pivot(&self, parents: &Parents, label: u32, to: u32) -> Option<(Vec3, f32)> {
         if !self.settings.pivots || to == EMPTY {
             return None;
         }
-        let (parent, child) = if self.parent(to) == Some(label) {
+        let (parent, child) = if parents.of(to) == Some(label) {
             (label, to)
-        } else if self.parent(label) == Some(to) {
+        } else if parents.of(label) == Some(to) {
             (to, label)
         } else {
             return None;
         };
-        let children = self.joints.keys().filter(|&&l| self.parent(l) == Some(parent)).count();
+        let children = self.joints.keys().filter(|&&l| parents.of(l) == Some(parent)).count();
         let pivot = self.bones.position[child as usize];
         if children > 1 || !self.whole.contains(pivot) {
             return None;
@@ -300,18 +334,12 @@ impl Body<'_> {
 
     /// Where a part turns against a neighbour, and how far from there its closures may lie: at the joint of the
     /// branch the neighbour is on, or else at its own.
-    fn reach(&self, label: u32, to: u32) -> Option<(Vec3, f32)> {
+    fn reach(&self, parents: &Parents, label: u32, to: u32) -> Option<(Vec3, f32)> {
         if to == EMPTY {
             return None;
         }
-        let mut branch = to;
-        let hinge = loop {
-            match self.parent(branch) {
-                Some(parent) if parent == label => break branch,
-                Some(parent) => branch = parent,
-                None => break label,
-            }
-        };
+        let branch = parents.path(to).find(|&branch| parents.of(branch) == Some(label));
+        let hinge = branch.unwrap_or(label);
         let at = self.bones.position[hinge as usize];
         if !self.whole.contains(at) {
             return None;
@@ -351,7 +379,8 @@ impl Body<'_> {
         touching.sort_unstable();
         touching.dedup();
         let mut parts = Vec::new();
-        let parents: Vec<Option<u32>> = labels.iter().map(|&l| self.parent(l).and_then(index)).collect();
+        let parents = self.parents();
+        let parents: Vec<Option<u32>> = labels.iter().map(|&l| parents.of(l).and_then(index)).collect();
         for ((label, fit), parent) in fits.into_iter().zip(parents) {
             let joints = self.joints[&label].clone();
             report.parts.push(PartReport { joint: name(label), ..fit.report });

@@ -87,7 +87,8 @@ impl Body<'_> {
         self.merged.push((label, into, vertices, reason));
     }
 
-    /// Parts that bound no solid or are patches of their neighbour join it, one at a time, smallest first.
+    /// Parts that bound no solid or are patches of their neighbour join it, one at a time, smallest first. Every round
+    /// but the last removes a part, so there are no more rounds than parts.
     pub(super) fn merge_what_is_no_limb(&mut self) {
         loop {
             self.add_details();
@@ -135,7 +136,9 @@ impl Body<'_> {
             // What a merge touched is looked at again in the next round.
             let mut touched: Vec<u32> = Vec::new();
             for (_, label, into, reason) in found {
-                if touched.contains(&label) || into.is_some_and(|i| !self.joints.contains_key(&i)) {
+                let is_part = |label: u32| self.joints.contains_key(&label);
+                let may_join = into.is_none_or(|into| into != label && is_part(into));
+                if touched.contains(&label) || !is_part(label) || !may_join {
                     continue;
                 }
                 touched.push(label);

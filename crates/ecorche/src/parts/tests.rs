@@ -12,7 +12,7 @@ use crate::field::Field;
 use crate::geom::Adjacency;
 use crate::math::Transform;
 use crate::samples;
-use crate::skinning::partition;
+use crate::skinning::{Partition, PartitionSettings, partition};
 use std::sync::OnceLock;
 
 fn sample(name: &str) -> (Character, Surface) {
@@ -134,6 +134,92 @@ fn a_helper_joint_with_a_few_vertices_joins_the_part_around_it() {
     assert_eq!(parts.parts.len(), before.parts.len());
     let taker = &parts.parts[parts.part_of_vertex[around[0] as usize] as usize];
     assert!(taker.joints.contains(&(helper as u32)) && taker.joint != helper as u32);
+}
+
+/// Gives every vertex to a joint, as painted weights would.
+fn paint(surface: &mut Surface, joint_of_vertex: &[u32]) {
+    let adjacency = Adjacency::new(&surface.mesh);
+    surface.partition = Partition::new(&adjacency, joint_of_vertex, PartitionSettings::default());
+}
+
+/// Adds joints below others; returns the number of the first.
+fn add_joints(character: &mut Character, parents: &[usize]) -> u32 {
+    let first = character.skeleton.len();
+    for (k, &parent) in parents.iter().enumerate() {
+        let joint = Joint {
+            name: format!("extra_{k}"),
+            parent: Some(parent),
+            rest: Transform::IDENTITY,
+            in_skin: true,
+        };
+        character.skeleton.joints.push(joint);
+    }
+    first as u32
+}
+
+/// The parts' tree can be built, which needs every part to hang on a root.
+fn assert_no_part_is_its_own_ancestor(parts: &Parts) {
+    for first in 0..parts.parts.len() as u32 {
+        let above = std::iter::successors(Some(first), |&p| parts.parts[p as usize].parent);
+        assert!(
+            above.take(parts.parts.len() + 1).count() <= parts.parts.len(),
+            "part {first} hangs on itself"
+        );
+    }
+}
+
+/// Of the chain of joints a, b, c: the skin of a is a patch in that of c, whose part then holds joints above and below b.
+#[test]
+fn merged_parts_are_not_each_others_parents() {
+    let (mut character, _) = sample("cylinder");
+    let a = add_joints(&mut character, &[0, 2, 3]);
+    assert_eq!(a, 2, "the chain hangs together");
+    let (b, c) = (a + 1, a + 2);
+    let mut surface = Surface::new(&character).unwrap();
+    let (low, high) = surface.mesh.bounds();
+    let patch = Vec3::new(0.5 * (low.x + high.x), low.y + 0.85 * (high.y - low.y), high.z);
+    let painted: Vec<u32> = surface
+        .mesh
+        .positions
+        .iter()
+        .map(|p| match (p.y - low.y) / (high.y - low.y) {
+            _ if p.distance(patch) < 0.04 * surface.mesh.size() => a,
+            height if height < 0.33 => 0,
+            height if height < 0.67 => b,
+            _ => c,
+        })
+        .collect();
+    paint(&mut surface, &painted);
+    let parts = Parts::build(&surface, &character, &quick(), None);
+    assert!(parts.parts.iter().any(|p| p.joint == c && p.joints.contains(&a)), "{:?}", parts.report.merged);
+    assert_no_part_is_its_own_ancestor(&parts);
+}
+
+/// Patches of skin given to joints of a random hierarchy at random.
+#[test]
+fn parts_of_randomly_painted_skin_hang_on_roots() {
+    for seed in 0..12u32 {
+        let mut state = 2_654_435_769u32.wrapping_mul(seed + 1);
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as usize % below
+        };
+        let (mut character, _) = sample("cylinder?segments=24&rings=32");
+        let first = character.skeleton.len();
+        let parents: Vec<usize> = (0..8).map(|k| random(first + k)).collect();
+        add_joints(&mut character, &parents);
+        let mut surface = Surface::new(&character).unwrap();
+        let positions = &surface.mesh.positions;
+        let seeds: Vec<(Vec3, u32)> =
+            (0..24).map(|_| (positions[random(positions.len())], random(first + 8) as u32)).collect();
+        let nearest = |p: &Vec3| {
+            let distance = |s: &&(Vec3, u32)| s.0.distance_squared(*p);
+            seeds.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))).map_or(0, |s| s.1)
+        };
+        let painted: Vec<u32> = positions.iter().map(nearest).collect();
+        paint(&mut surface, &painted);
+        assert_no_part_is_its_own_ancestor(&Parts::build(&surface, &character, &quick(), None));
+    }
 }
 
 /// Adds a ball to the surface, held by the part of vertex 0.

@@ -14,8 +14,9 @@
 //!
 //! Differs in: instead of clustering vertices and skipping far triangles, the sum is taken pair by
 //! pair of joints (it separates) over the triangles that both joints hold, gathered into cells of
-//! equal weights (`CELLS` per axis, each kept with its mean weights and centroid). Cost is then
-//! bounded however dense the weights are. Joint scale and shear, which the paper leaves out, are
+//! equal weights (`CELLS` per axis, each kept with its mean weights and centroid). Of a vertex and
+//! of a triangle the `MOST_JOINTS` strongest joints count, since their pairs grow with the square of
+//! their number. Time and memory are then bounded however dense the weights are. Joint scale and shear, which the paper leaves out, are
 //! handled as under dual quaternions: the blended stretch comes before the rotation about the centre.
 
 use super::dual_quaternion::{RigidDualQuaternion, Split, StretchedDualQuaternion};
@@ -33,6 +34,13 @@ const SIGMA: f64 = 0.1;
 /// similarity wrong by less than 0.3 %, and at most 2080 cells of a joint pair are occupied.
 const CELLS: usize = 64;
 
+/// Joints of a vertex or triangle whose pairs are looked at. Painted and heat weights have 12 at most; the others
+/// of a longer list weigh less than 1/64 each, and a pair counts with the square of their product.
+const MOST_JOINTS: usize = 64;
+
+/// Contributions of triangles that are held before equal cells are added up: 90 MB.
+const MOST_ENTRIES: usize = 1 << 20;
+
 /// The point each vertex of a mesh turns about, in bind space. Depends on the rest positions,
 /// triangles and weights only; worth keeping on disk.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,7 +54,12 @@ impl CentresOfRotation {
     pub fn compute(mesh: &Mesh) -> Self {
         let Some(skin) = mesh.skin() else { return Self { centres: mesh.positions.clone() } };
         let weights_of = |v: usize| -> Vec<(u32, f32)> {
-            if v < skin.influences.len() { skin.influences.of(v).collect() } else { Vec::new() }
+            let mut weights: Vec<(u32, f32)> = match v < skin.influences.len() {
+                true => skin.influences.of(v).collect(),
+                false => Vec::new(),
+            };
+            keep_strongest(&mut weights);
+            weights
         };
         let table = PairTable::new(mesh, &weights_of);
         let centres = mesh
@@ -80,6 +93,31 @@ struct Cell {
     moment: DVec3,
 }
 
+/// What one triangle, or several of them added up, contribute to a cell of a joint pair.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    pair: (u32, u32),
+    number: u32,
+    cell: Cell,
+}
+
+/// Sorts entries and adds those of one cell up, in the order in which they came; added up before or not, a sum has the
+/// same bits.
+fn add_up(entries: &mut Vec<Entry>) {
+    // Stable, so that triangles of a cell are added in the file's order.
+    entries.sort_by_key(|entry| (entry.pair, entry.number));
+    entries.dedup_by(|next, kept| {
+        let same = (next.pair, next.number) == (kept.pair, kept.number);
+        if same {
+            kept.cell.w_j += next.cell.w_j;
+            kept.cell.w_k += next.cell.w_k;
+            kept.cell.share += next.cell.share;
+            kept.cell.moment += next.cell.moment;
+        }
+        same
+    });
+}
+
 /// Cells of every pair of joints that share a triangle.
 struct PairTable {
     /// Pairs, smaller slot first, ascending.
@@ -91,8 +129,8 @@ struct PairTable {
 
 impl PairTable {
     fn new(mesh: &Mesh, weights_of: &impl Fn(usize) -> Vec<(u32, f32)>) -> Self {
-        // (pair, cell number) -> contribution of one triangle; sorted, then added up in that order.
-        let mut entries: Vec<((u32, u32), u32, Cell)> = Vec::new();
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut most_entries = MOST_ENTRIES;
         for triangle in &mesh.triangles {
             let corners = triangle.map(|v| mesh.positions[v as usize].as_dvec3());
             let area = 0.5 * (corners[1] - corners[0]).cross(corners[2] - corners[0]).length();
@@ -106,29 +144,23 @@ impl PairTable {
                     let share = area * w_j * w_k;
                     let at = |w: f64| ((w * CELLS as f64) as u32).min(CELLS as u32 - 1);
                     let cell = Cell { w_j: w_j * share, w_k: w_k * share, share, moment: centroid * share };
-                    entries.push(((j, k), at(w_j) * CELLS as u32 + at(w_k), cell));
+                    entries.push(Entry { pair: (j, k), number: at(w_j) * CELLS as u32 + at(w_k), cell });
                 }
             }
+            if entries.len() > most_entries {
+                add_up(&mut entries);
+                // What is left are cells; room for as many again keeps the work in proportion.
+                most_entries = MOST_ENTRIES.max(2 * entries.len());
+            }
         }
-        // Stable, so that triangles of a cell are added in the file's order.
-        entries.sort_by_key(|&(pair, cell, _)| (pair, cell));
+        add_up(&mut entries);
         let mut table = Self { pairs: Vec::new(), starts: Vec::new(), cells: Vec::new() };
-        let mut last = None;
-        for (pair, number, entry) in entries {
-            if table.pairs.last() != Some(&pair) {
-                table.pairs.push(pair);
+        for entry in entries {
+            if table.pairs.last() != Some(&entry.pair) {
+                table.pairs.push(entry.pair);
                 table.starts.push(table.cells.len());
             }
-            if last == Some((pair, number)) {
-                let cell = table.cells.last_mut().expect("a cell of this pair was pushed");
-                cell.w_j += entry.w_j;
-                cell.w_k += entry.w_k;
-                cell.share += entry.share;
-                cell.moment += entry.moment;
-            } else {
-                table.cells.push(entry);
-            }
-            last = Some((pair, number));
+            table.cells.push(entry.cell);
         }
         table.starts.push(table.cells.len());
         // Tiny weights may multiply to an area of zero, which has no mean.
@@ -178,7 +210,21 @@ fn mean_weights(corners: [Vec<(u32, f32)>; 3]) -> Vec<(u32, f64)> {
         }
         same
     });
+    keep_strongest(&mut mean);
     mean
+}
+
+/// Leaves the [`MOST_JOINTS`] strongest of a list, ascending by joint; a list that is no longer stays as it is.
+fn keep_strongest<W: PartialOrd + Copy>(weights: &mut Vec<(u32, W)>) {
+    if weights.len() <= MOST_JOINTS {
+        return;
+    }
+    let stronger = |a: &(u32, W), b: &(u32, W)| {
+        b.1.partial_cmp(&a.1).unwrap_or(std::cmp::Ordering::Equal).then(a.0.cmp(&b.0))
+    };
+    weights.sort_by(stronger);
+    weights.truncate(MOST_JOINTS);
+    weights.sort_by_key(|weight| weight.0);
 }
 
 /// Turns a vertex about its centre, which moves by linear blending. `STRETCHED` where some joint

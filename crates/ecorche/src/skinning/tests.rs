@@ -96,6 +96,24 @@ fn centres_lie_on_the_axis_of_a_limb() {
     assert!(centres.as_slice()[half_way].y.abs() < 1e-3);
 }
 
+/// Pairs of joints grow with the square of their number: a thousand triangles of 125,000 pairs each would fill 10 GB.
+#[test]
+fn centres_of_skin_held_by_500_joints_need_little_memory() {
+    let mut limb = limb(1.0, 1.0, 24, 24);
+    let (low, high) = crate::geom::mesh::bounds(&limb.positions);
+    let held = |p: &Vec3| {
+        let height = (p.y - low.y) / (high.y - low.y);
+        (0..500).map(|j| (j, 1.0 + (j as f32 * 0.1 + height).sin())).collect::<Vec<(u32, f32)>>()
+    };
+    let Binding::Skin(skin) = &mut limb.binding else { panic!("the limb has a skin") };
+    skin.influences = Influences::new(limb.positions.iter().map(held).collect::<Vec<_>>());
+    let centres = CentresOfRotation::compute(&limb);
+    for (centre, p) in centres.as_slice().iter().zip(&limb.positions) {
+        assert!(centre.cmpge(low).all() && centre.cmple(high).all(), "{p}: {centre}");
+        assert!(radius(centre) < 0.1, "{p}: {centre}");
+    }
+}
+
 #[test]
 fn cached_centres_give_the_same_result_and_foreign_ones_are_remade() {
     let limb = limb(2.0, 1.0, 16, 12);
