@@ -5,7 +5,8 @@ mod limb;
 
 use ecorche::field::operator::{Composition, by_name};
 use ecorche::skinning::Skinning;
-use ecorche::tracking::{VertexReport, scheme_2012, scheme_2014};
+use ecorche::tracking::VertexReport;
+use ecorche::tracking::papers::{scheme_2012, scheme_2014};
 use glam::Vec3;
 use limb::{Limb, Turn};
 

@@ -11,7 +11,7 @@ use crate::anatomy::MuscleBlend;
 use crate::field::operator::{CleanUnion, Detail, Operator};
 use crate::field::{Field, Sample, Support};
 use crate::muscle::{FatPad, PosedFat, TabulatedMuscle};
-use crate::tracking::{Drawn, Layers};
+use crate::tracking::{Displaced, Layers};
 use glam::{Mat3, Vec3};
 use std::sync::Arc;
 
@@ -232,11 +232,11 @@ impl Layers for PosedLayers {
     }
 
     #[inline]
-    fn drawn(&self, part: u32, point: Vec3) -> Option<Drawn> {
-        let mut drawn: Option<Drawn> = None;
+    fn displaced(&self, part: u32, point: Vec3) -> Option<Displaced> {
+        let mut drawn: Option<Displaced> = None;
         for pad in self.parts[part as usize].pads.iter().filter(|pad| pad.support.contains(point)) {
             let Some((share, slope)) = pad.field.share(point.as_dvec3()) else { continue };
-            let sum = drawn.get_or_insert(Drawn { from: point, gradient_map: Mat3::IDENTITY });
+            let sum = drawn.get_or_insert(Displaced { from: point, gradient_map: Mat3::IDENTITY });
             sum.from -= share as f32 * pad.offset;
             // The transposed derivative of the share times the offset.
             let slope = slope.as_vec3();
@@ -499,7 +499,7 @@ mod tests {
         let still = PosedLayers { parts: vec![still] };
         let own = |p: Vec3| sample(0.5 - 2.0 * p.y, Vec3::NEG_Y * 2.0);
         let joined = |p: Vec3| {
-            let Some(drawn) = layers.drawn(0, p) else { return layers.join(0, p, own(p)) };
+            let Some(drawn) = layers.displaced(0, p) else { return layers.join(0, p, own(p)) };
             let joined = layers.join(0, drawn.from, own(drawn.from));
             Sample { gradient: drawn.gradient_map * joined.gradient, ..joined }
         };
@@ -507,16 +507,16 @@ mod tests {
         assert!((middle.value - at_rest.value).abs() < 1e-5, "{middle:?} {at_rest:?}");
         let mut drawn = 0;
         for p in scatter(layers.support(0), 2000) {
-            let Some(_) = layers.drawn(0, p) else {
+            let Some(_) = layers.displaced(0, p) else {
                 assert_eq!(joined(p), still.join(0, p, own(p)), "beside the pad, at {p}");
                 continue;
             };
             drawn += 1;
             // The part alone: a table's gradient is not quite its slope.
-            let part = |p: Vec3| layers.drawn(0, p).map_or(own(p).value, |d| own(d.from).value);
+            let part = |p: Vec3| layers.displaced(0, p).map_or(own(p).value, |d| own(d.from).value);
             let h = 1e-3;
             let steps = Vec3::AXES.map(|a| (part(p + h * a) - part(p - h * a)) / (2.0 * h));
-            let gradient = layers.drawn(0, p).unwrap().gradient_map * own(p).gradient;
+            let gradient = layers.displaced(0, p).unwrap().gradient_map * own(p).gradient;
             assert!(gradient.distance(Vec3::from_array(steps)) < 0.02, "{p}: {gradient} {steps:?}");
             assert!(gradient.y < 0.0, "not turned over");
         }

@@ -7,8 +7,9 @@ use crate::dynamics;
 use crate::field::{Composition, operator};
 use crate::muscle::{Motion, thin};
 use crate::parts::PartSettings;
-use crate::tracking::own_side::OwnSide;
-use crate::tracking::{robust, scheme_2012, scheme_2014};
+use crate::tracking::papers::own_side::OwnSide;
+use crate::tracking::robust;
+use crate::tracking::papers::{scheme_2012, scheme_2014};
 
 /// How muscles and fat move and what room they have.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -106,7 +107,7 @@ impl Settings {
         settings.parts.resolution = skin.grid;
         settings.parts.swing = skin.closure;
         settings.robust.gap = skin.gap;
-        settings.robust.leash = skin.max_offset;
+        settings.robust.max_offset = skin.max_offset;
         settings.muscles.blend = skin.blend;
         // The papers' schemes have operators of their own unless the file names another than the default.
         let named = |operator: &str| operator != SkinDef::default().operator;

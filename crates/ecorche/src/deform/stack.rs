@@ -40,10 +40,10 @@ pub enum Tracking {
     #[default]
     #[serde(rename = "robust")]
     Robust,
-    /// [`scheme_2012`](crate::tracking::scheme_2012): one shot, bends up to 90 degrees; to compare with.
+    /// [`scheme_2012`](crate::tracking::papers::scheme_2012): one shot, bends up to 90 degrees; to compare with.
     #[serde(rename = "2012")]
     Scheme2012,
-    /// [`scheme_2014`](crate::tracking::scheme_2014): substeps of 10 degrees from bind to the pose; to compare with.
+    /// [`scheme_2014`](crate::tracking::papers::scheme_2014): substeps of 10 degrees from bind to the pose; to compare with.
     #[serde(rename = "2014")]
     Scheme2014,
 }

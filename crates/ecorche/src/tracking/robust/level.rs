@@ -11,7 +11,7 @@
 //! | h2 | `max(sep - gap, slack)` for each part k: not in k, or on the own side of it |
 //! | h | the least of h1 and all h2 |
 
-use super::model::Relation;
+use super::bone::Relation;
 use super::pose::{Posed, Sampled, marked, smoothstep};
 use crate::field::Sample;
 use glam::Vec3A;
@@ -21,18 +21,18 @@ pub(super) const SLOPE: f32 = 16.0 / 15.0;
 /// Most other parts looked at; 99 of 100 vertices are reached by eight or fewer.
 const MOST_OTHERS: usize = 16;
 /// Share of h1 - h2 over radius within which skin goes from free to held by contact.
-const HELD: f32 = 0.1;
+const CONTACT_TRANSITION: f32 = 0.1;
 /// Cosine between skin normal and the other part's gradient at which contact is not yet, and fully, believed: skin
 /// that looks out of a part instead of into it is not in front of it but grown over it.
-const FACING: [f32; 2] = [-0.3, 0.1];
+const FACING_RANGE: [f32; 2] = [-0.3, 0.1];
 
 /// Change of what the layer under it adds to a value from which on skin spans what it lies on, as stiff as it can. Without that 628
 /// edges of mh_base are bent by 15 degrees more than without muscles, in the mean of its jump's frames; 318 with 0.02, 291 with
 /// this, 281 with 0.001, with which skin would go from slack to stiff within 0.1 mm.
-const SPANNED: f32 = 0.005;
+const FULL_SPAN_CHANGE: f32 = 0.005;
 
 /// Share of a part's depth that it keeps around its bone when a thicker one swallows it.
-const KEPT: f32 = 0.6;
+const KEPT_DEPTH: f32 = 0.6;
 
 /// The level function at a point.
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,14 +68,14 @@ impl Level {
             cosine: 1.0,
             partner: u32::MAX,
             change,
-            spans: smoothstep(change.abs() / SPANNED),
+            spans: smoothstep(change.abs() / FULL_SPAN_CHANGE),
         }
     }
 }
 
 /// What is known of a vertex before it is tracked.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Bearing {
+pub(super) struct LevelInput {
     /// Where its skin looks, unit.
     pub normal: Vec3A,
     /// The part the ray took it out of, or `u32::MAX`.
@@ -83,13 +83,13 @@ pub(super) struct Bearing {
     /// Value at rest.
     pub iso: f32,
     /// How near skinning alone makes the skin cross itself, 0 to 1: elsewhere there is nothing to part.
-    pub pressed: f32,
+    pub near_contact: f32,
 }
 
-impl Bearing {
+impl LevelInput {
     /// Of skin far from any contact, which looks nowhere in particular.
     pub fn free(iso: f32) -> Self {
-        Self { normal: Vec3A::ZERO, taken_from: u32::MAX, iso, pressed: 0.0 }
+        Self { normal: Vec3A::ZERO, taken_from: u32::MAX, iso, near_contact: 0.0 }
     }
 }
 
@@ -138,7 +138,7 @@ impl Posed<'_> {
         }
         let (so, sk) = self.scales(own, other);
         let depth = (self.sample(own, at).value - iso) * so;
-        ((there - iso) * sk - (1.0 - KEPT) * depth).max(0.0)
+        ((there - iso) * sk - (1.0 - KEPT_DEPTH) * depth).max(0.0)
     }
 
     /// Metres per value of two parts that are compared.
@@ -152,9 +152,9 @@ impl Posed<'_> {
 
     /// The level function of vertex `v` at `x`; `near` marks the parts that may reach it.
     #[inline]
-    pub fn level(&self, v: usize, bearing: &Bearing, x: Vec3A, near: &[u64]) -> Level {
+    pub fn level(&self, v: usize, input: &LevelInput, x: Vec3A, near: &[u64]) -> Level {
         let model = self.model;
-        let (own_part, iso) = (model.part[v], bearing.iso);
+        let (own_part, iso) = (model.part[v], input.iso);
         let own = self.sample(own_part, x);
         let mut top = own;
         let mut others = [Sampled::default(); MOST_OTHERS];
@@ -182,14 +182,14 @@ impl Posed<'_> {
         let r = self.parts[own_part as usize].radius;
         let mut level = Level::free(&top, change, iso, r);
         let free = level.h;
-        let others = if bearing.pressed > 0.0 { &others[..count] } else { &[] };
+        let others = if input.near_contact > 0.0 { &others[..count] } else { &[] };
         for other in others {
             let rk = self.parts[other.part as usize].radius;
             let slack = (self.threshold(v, iso, other.part) - other.value) * SLOPE * rk;
-            if slack >= level.h + HELD * r {
+            if slack >= level.h + CONTACT_TRANSITION * r {
                 continue;
             }
-            let can_press = bearing.pressed * self.can_press(own_part, other.part, x);
+            let can_press = input.near_contact * self.can_press(own_part, other.part, x);
             if can_press <= 0.0 {
                 continue;
             }
@@ -198,11 +198,12 @@ impl Posed<'_> {
             let (mut h2, gradient) =
                 if clear > slack { (clear, toward) } else { (slack, other.gradient * (-SLOPE * rk)) };
             h2 += (1.0 - can_press) * r;
-            if bearing.taken_from != other.part {
-                let cosine = bearing.normal.dot(other.gradient.normalize_or_zero());
-                h2 += (1.0 - smoothstep((cosine - FACING[0]) / (FACING[1] - FACING[0]))) * r;
+            if input.taken_from != other.part {
+                let cosine = input.normal.dot(other.gradient.normalize_or_zero());
+                h2 +=
+                    (1.0 - smoothstep((cosine - FACING_RANGE[0]) / (FACING_RANGE[1] - FACING_RANGE[0]))) * r;
             }
-            level.held = level.held.max(smoothstep(0.5 + (free - h2) / (HELD * r)));
+            level.held = level.held.max(smoothstep(0.5 + (free - h2) / (CONTACT_TRANSITION * r)));
             if h2 < level.h {
                 level.h = h2;
                 level.gradient = gradient;
@@ -222,7 +223,7 @@ impl Posed<'_> {
         let (mut sum, mut change, mut total) = (Vec3A::ZERO, 0.0, 0.0);
         let related = |s: &&Sampled| self.model.relation(own.part, s.part) != Relation::Far;
         for sampled in std::iter::once(own).chain(others.iter().filter(related)) {
-            let share = 1.0 - (top.value - sampled.value) / CREASE;
+            let share = 1.0 - (top.value - sampled.value) / CREASE_WIDTH;
             if share > 0.0 {
                 sum += sampled.gradient * share;
                 change += (sampled.raise - self.model.raised(v, sampled.part)) * share;
@@ -276,7 +277,7 @@ impl Posed<'_> {
         let r = self.parts[own_part as usize].radius;
         if count < MOST_OTHERS {
             // How much a value can change within reach.
-            let change = |k: u32| STEEPEST * reach / self.parts[k as usize].radius;
+            let change = |k: u32| STEEPEST_SLOPE * reach / self.parts[k as usize].radius;
             for &Sampled { part: k, value, .. } in others {
                 let is_joined = self.model.is_joined[k as usize];
                 if !is_joined && value + change(k) < top.value - change(own_part) {
@@ -293,7 +294,7 @@ impl Posed<'_> {
     pub fn project(
         &self,
         v: usize,
-        bearing: &Bearing,
+        input: &LevelInput,
         x: Vec3A,
         here: &Level,
         near: &[u64],
@@ -304,10 +305,10 @@ impl Posed<'_> {
             return (x, *here, 0);
         }
         let step = (here.gradient * (-here.h / steepness)).clamp_length_max(self.model.settings.step * r);
-        if here.h.abs() < TRUSTED * r && bearing.pressed == 0.0 {
+        if here.h.abs() < UNCHECKED_STEP * r && input.near_contact == 0.0 {
             return (x + step, Level { h: 0.0, ..*here }, 0);
         }
-        let there = self.level(v, bearing, x + step, near);
+        let there = self.level(v, input, x + step, near);
         let second = if there.h * here.h < 0.0 {
             here.h / (here.h - there.h)
         } else if there.h.abs() > here.h.abs() {
@@ -315,7 +316,7 @@ impl Posed<'_> {
         } else {
             return (x + step, there, 1);
         };
-        let between = self.level(v, bearing, x + second * step, near);
+        let between = self.level(v, input, x + second * step, near);
         if between.h.abs() < there.h.abs().min(here.h.abs()) {
             (x + second * step, between, 2)
         } else if there.h.abs() < here.h.abs() {
@@ -329,15 +330,15 @@ impl Posed<'_> {
 /// Difference of two values from which on the smaller has no part in the gradient. With none a vertex in the middle of
 /// the athlete's crotch goes to the left thigh, 5 mm off its plane; with 0.1 the
 /// athlete's curl keeps eight crossings instead of three.
-const CREASE: f32 = 0.03;
+const CREASE_WIDTH: f32 = 0.03;
 /// Change of a value per radius: the falloff's 15/16 where the fit is a distance, and half as much again where it
 /// is not.
-const STEEPEST: f32 = 1.5;
+const STEEPEST_SLOPE: f32 = 1.5;
 /// In radii: skin this near its level is on it.
 pub(super) const NEAR_ENOUGH: f32 = 1e-4;
 /// In radii: free skin this near its level takes the step to it unseen. Off by the square of it, or in the crease between
 /// two parts by no more than itself. With 0.005 the runner takes a quarter more samples than with 0.02; with 0.02 the waving athlete
 /// keeps four crossings, with this none.
-const TRUSTED: f32 = 0.01;
+const UNCHECKED_STEP: f32 = 0.01;
 /// Squared; the level function has slope 1 near the surface and none on the bone.
 const LEAST_STEEPNESS: f32 = 1e-6;

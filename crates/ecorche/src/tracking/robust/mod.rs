@@ -8,8 +8,8 @@
 //! | stage | what it does | file |
 //! |---|---|---|
 //! | start | dual quaternion skinning | `start.rs` |
-//! | cross | what of it lies inside other skin, and what is near that: only there can contact be | `pressed.rs` |
-//! | aside | thin limbs that are swallowed by others step aside, whole | `sidestep.rs` |
+//! | cross | what of it lies inside other skin, and what is near that: only there can contact be | `near_contact.rs` |
+//! | aside | thin limbs that are swallowed by others step sidestepped, whole | `sidestep.rs` |
 //! | ray | buried skin goes to the first crossing, seen from its own bone | `ray.rs` |
 //! | wake | which vertices take part at all; the rest keep what skinning gave them | `tracker.rs` |
 //! | track | steps to the zero of the level function, relaxed along it | `level.rs`, `relax.rs` |
@@ -21,23 +21,33 @@
 //!
 //! Based on: Vaillant et al. Implicit Skinning. 2012, and Robust Iso-Surface Tracking for Interactive Character
 //! Skinning. 2014.
-//! Differs in: the ray, the separator of two parts, the leash and the untangling, which are our own.
+//! Differs in: the ray, the separator of two parts, the max_offset and the untangling, which are our own.
 
+mod bend;
+mod bone;
+mod find_contact;
+mod first_crossing;
 mod follow;
 mod level;
 mod model;
+mod neighbours;
+mod nudge;
 mod pose;
-mod pressed;
-mod ray;
+mod project;
 mod refill;
 mod relax;
+mod rest_surface;
+mod scratch;
+mod search;
+mod separate;
 mod sidestep;
-mod start;
+mod skin;
 mod tangles;
 #[cfg(test)]
 mod tests;
 mod tracker;
 mod untangle;
+mod wake;
 
 pub use tracker::{State, Tracked, Tracker, Workspace};
 
@@ -82,7 +92,7 @@ pub struct Settings {
     /// How far skin that is not in contact may leave its skinned position, in inner radii of its part or in
     /// thicknesses of the skin there (an ear of a large head), whichever is less. At 0.2
     /// the athlete's elbow was flat at 145 degrees; at 0.05 the squat left half as many crossings again to untangle.
-    pub leash: f32,
+    pub max_offset: f32,
     /// Rounds of projection and relaxation.
     pub rounds: u32,
     /// Share of a relaxation step taken. A full step may oscillate on regular meshes, whose iteration has an
@@ -102,7 +112,7 @@ impl Default for Settings {
             plane: 4.0,
             depth: 0.1,
             step: 0.2,
-            leash: 0.1,
+            max_offset: 0.1,
             rounds: 4,
             relaxation: 0.8,
             most_relaxations: 16,

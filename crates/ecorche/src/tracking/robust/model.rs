@@ -1,12 +1,14 @@
 //! What tracking needs to know of a character, made once.
 
+use super::bone::{Bone, Relation, bones, related, relations};
+use super::first_crossing;
+use super::neighbours::{cotangent_weights, inverse_lengths, mean_edges};
 use super::pose::{PoseMemory, Posed};
-use super::ray;
 use super::{Join, RestLayers, Settings};
 use crate::character::Character;
-use crate::field::{Cells, Field, Sample, Support};
-use crate::geom::{Adjacency, Bvh, Laplacian, thickness};
-use crate::parts::{FOLLOWS, Part, Parts};
+use crate::field::{Cells, Field, Sample};
+use crate::geom::{Adjacency, Bvh, thickness};
+use crate::parts::{FOLLOWS, Parts};
 use crate::skinning::Surface;
 use crate::tracking::Layers;
 use crate::tracking::stencil::Stencil;
@@ -14,73 +16,27 @@ use glam::{Affine3A, Vec3, Vec3A};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// How two parts hang together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Relation {
-    /// They are one.
-    Same,
-    /// Parent and child.
-    Joint,
-    /// Their solids touch at rest.
-    Touching,
-    /// Neither.
-    Far,
-}
-
-/// A joint that a part shares with another, bind space.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Hinge {
-    pub other: u32,
-    pub at: Vec3A,
-    /// Unit, from the joint along each part.
-    pub own_direction: Vec3A,
-    pub other_direction: Vec3A,
-}
-
-/// A part as tracking sees it, bind space.
-#[derive(Clone, Debug)]
-pub(super) struct Bone {
-    pub joint: u32,
-    pub radius: f32,
-    pub inner_radius: f32,
-    /// Shortened at shared joints: the feet of two neighbours would otherwise meet in the joint and leave the
-    /// direction between them undefined.
-    pub segments: Vec<[Vec3A; 2]>,
-    pub support: Support,
-    /// Outside of it the field is less than [`CORE`].
-    pub core: Support,
-    pub hinges: Vec<Hinge>,
-    /// How much of what the fields ask its skin can follow, 0 to 1: little if its triangles are as large as the part is thick.
-    pub fineness: f32,
-    /// Relaxation steps per round.
-    pub relaxations: u32,
-}
-
-/// Shortening of bones at shared joints, in radii; in the prototype 0.25 left more crossings in deep bends.
-const SHORTENED: f32 = 0.5;
-/// Never more than this share of the bone's length.
-const MOST_SHORTENED: f32 = 0.45;
 /// Relaxation should reach this many radii: fixed to two steps, fine meshes fold.
-const RELAXED: f32 = 1.2;
+const RELAXATION_REACH: f32 = 1.2;
 /// Inner radii over mean edge at which skin can follow its fields in full; with longer edges by the third power less. The fingers of
 /// mh_base have edges of half an inner radius and half as many crossings again with 0.45, the fox's trunk has edges of one and its legs of three.
 /// With the second power the walking fox's skin moves 1.6 times as far as the skeleton takes it, with none 3.3 times.
-const FINE: f32 = 0.5;
+const FULL_FINENESS_EDGES: f32 = 0.5;
 /// Skin with more than this at rest is reached by no field outside its core: well below the surface's 0.5, and above what is
 /// left half a radius outside.
-pub(super) const CORE: f32 = 0.3;
+pub(super) const CORE_VALUE: f32 = 0.3;
 /// In thicknesses of the skin there: most that swelling takes free skin. With no such limit neck muscles took the lining of
 /// mh_base's mouth, 7 mm thick, 7 mm away when the head nods; with 0.1 the arm sample's biceps lifts its skin by 10 mm instead
 /// of 14.
-const MOST_MOVED: f32 = 0.25;
+const MOST_SWELL_OFFSET: f32 = 0.25;
 /// In mean edges around a vertex: least stride, unless the inner radius of its part is less. With none the open shells of Rocketbox 16 keep
 /// half as many crossings again, with four the hands of a walking mh_base three times as many.
-const STRIDE: f32 = 2.0;
+const LEAST_STRIDE: f32 = 2.0;
 /// A vertex with less at rest is outside every field.
-const OUTSIDE: f32 = 0.02;
+const LEAST_ISO: f32 = 0.02;
 /// Difference between own and second weight from which on the full gap is kept. At the border of two parts there is
 /// none, or the crease would be torn open.
-const GAP_FROM: f32 = 0.2;
+const FULL_GAP_WEIGHT: f32 = 0.2;
 
 /// A part's field at a vertex at rest.
 #[derive(Clone, Copy, Debug)]
@@ -107,11 +63,11 @@ pub(super) struct Model {
     /// Share of the gap kept, 0 to 1.
     pub gap: Vec<f32>,
     /// Inner radius of its part, or thickness of the skin there (an ear of a large head) if that is less, metres.
-    pub girth: Vec<f32>,
-    /// What it is pushed by, of a whole: the girth, but no less than [`STRIDE`] edges, metres.
+    pub local_radius: Vec<f32>,
+    /// What it is pushed by, of a whole: the local_radius, but no less than [`LEAST_STRIDE`] edges, metres.
     pub stride: Vec<f32>,
     /// How far free skin may leave its skinned position, metres.
-    pub leash: Vec<f32>,
+    pub max_offset: Vec<f32>,
     /// How much farther at most for what swells under it, metres.
     pub most_swell: Vec<f32>,
     /// Cotangent weights.
@@ -138,7 +94,7 @@ pub(super) struct Model {
     /// Other parts' fields at rest.
     foreign: Vec<AtRest>,
     /// Vertices and parts whose ray hits at rest, ascending: the part lies between the vertex and its own bone.
-    pub blind: Vec<(u32, u32)>,
+    pub occluded_at_rest: Vec<(u32, u32)>,
     /// Vertices that can be tracked, part by part.
     pub tracked: Vec<u32>,
     /// Vertices with a part that lie outside every field.
@@ -201,44 +157,47 @@ impl Model {
         }
         let has_part = |v: &u32| parts.part_of_vertex[*v as usize] != FOLLOWS;
         let (mut tracked, outside): (Vec<u32>, Vec<u32>) =
-            (0..rest.len() as u32).filter(has_part).partition(|&v| iso[v as usize] > OUTSIDE);
+            (0..rest.len() as u32).filter(has_part).partition(|&v| iso[v as usize] > LEAST_ISO);
         // Neighbours in space after each other, so that a thread stays in one corner of one grid.
         let place = spread_bits(&rest, mesh.size());
         tracked.sort_by_key(|&v| (parts.part_of_vertex[v as usize], place[v as usize], v));
         let mut bones = bones(&parts.parts);
-        bones.iter_mut().zip(&fields).for_each(|(bone, field)| bone.core = field.bounds_above(CORE));
+        bones.iter_mut().zip(&fields).for_each(|(bone, field)| bone.core = field.bounds_above(CORE_VALUE));
         let is_own =
             |v: usize| values[v].iter().any(|s| s.part == parts.part_of_vertex[v] && s.value == iso[v]);
         let is_own = (0..rest.len()).map(is_own).collect();
         let mean_edge = mean_edges(&rest, &adjacency, &tracked, &parts.part_of_vertex, bones.len());
         for (bone, &edge) in bones.iter_mut().zip(&mean_edge) {
-            let wanted = RELAXED * bone.radius / edge.max(f32::MIN_POSITIVE);
-            bone.fineness = (FINE * bone.inner_radius / edge.max(f32::MIN_POSITIVE)).powi(3).min(1.0);
+            let wanted = RELAXATION_REACH * bone.radius / edge.max(f32::MIN_POSITIVE);
+            bone.fineness =
+                (FULL_FINENESS_EDGES * bone.inner_radius / edge.max(f32::MIN_POSITIVE)).powi(3).min(1.0);
             bone.relaxations = (wanted.round() as u32).clamp(2, settings.most_relaxations.max(2));
         }
         let bone = |part: u32| bones.get(part as usize);
-        let girth =
+        let local_radius =
             |(&part, thickness): (&u32, f32)| bone(part).map_or(0.0, |b| b.inner_radius).min(thickness);
         let thickness = thickness::thickness(mesh, bvh);
-        let girth: Vec<f32> = parts.part_of_vertex.iter().zip(thickness.iter().copied()).map(girth).collect();
+        let local_radius: Vec<f32> =
+            parts.part_of_vertex.iter().zip(thickness.iter().copied()).map(local_radius).collect();
         let stride = |v: usize| {
             let ring = adjacency.vertex_ring.get(v);
             let around: f32 = ring.iter().map(|&k| rest[v].distance(rest[k as usize])).sum();
-            let edges = STRIDE * around / ring.len().max(1) as f32;
-            girth[v].max(edges).min(bone(parts.part_of_vertex[v]).map_or(0.0, |b| b.inner_radius))
+            let edges = LEAST_STRIDE * around / ring.len().max(1) as f32;
+            local_radius[v].max(edges).min(bone(parts.part_of_vertex[v]).map_or(0.0, |b| b.inner_radius))
         };
         let stride = (0..rest.len()).map(stride).collect();
-        let leash =
-            |(&part, girth): (&u32, &f32)| bone(part).map_or(1.0, |b| b.fineness) * settings.leash * girth;
-        let leash: Vec<f32> = parts.part_of_vertex.iter().zip(&girth).map(leash).collect();
-        let most_swell = |v: usize| (MOST_MOVED * thickness[v] - leash[v]).max(0.0);
+        let max_offset = |(&part, local_radius): (&u32, &f32)| {
+            bone(part).map_or(1.0, |b| b.fineness) * settings.max_offset * local_radius
+        };
+        let max_offset: Vec<f32> = parts.part_of_vertex.iter().zip(&local_radius).map(max_offset).collect();
+        let most_swell = |v: usize| (MOST_SWELL_OFFSET * thickness[v] - max_offset[v]).max(0.0);
         let most_swell = (0..rest.len()).map(most_swell).collect();
         let relations = relations(parts);
         let mut model = Self {
             settings,
             stride,
-            girth,
-            leash,
+            local_radius,
+            max_offset,
             most_swell,
             size: mesh.size(),
             normals: mesh.normals().into_iter().map(Vec3A::from).collect(),
@@ -264,15 +223,15 @@ impl Model {
             relations,
             foreign_start,
             foreign,
-            blind: Vec::new(),
+            occluded_at_rest: Vec::new(),
             tracked,
             outside: outside.len(),
         };
         let joints = model.part_of_joint.len();
         let (at_rest, mut memory) = (vec![Affine3A::IDENTITY; joints], PoseMemory::default());
         let at_rest = Posed::new(&model, &at_rest, model.layers.as_deref(), &mut memory);
-        let blind = ray::blind(&at_rest);
-        model.blind = blind;
+        let occluded_at_rest = first_crossing::occluded_at_rest(&at_rest);
+        model.occluded_at_rest = occluded_at_rest;
         model
     }
 
@@ -341,74 +300,6 @@ fn united(samples: &[(u32, Sample)], joins: &[Join]) -> f32 {
     })
 }
 
-fn related(relations: &[Relation], count: usize) -> Vec<Vec<u32>> {
-    let of = |a: usize| {
-        (0..count).filter(|b| relations[a * count + b] != Relation::Far).map(|b| b as u32).collect()
-    };
-    (0..count).map(of).collect()
-}
-
-fn relations(parts: &Parts) -> Vec<Relation> {
-    let count = parts.parts.len();
-    let mut relations = vec![Relation::Far; count * count];
-    let mut set = |a: usize, b: usize, relation| {
-        relations[a * count + b] = relation;
-        relations[b * count + a] = relation;
-    };
-    parts.touching.iter().for_each(|&[a, b]| set(a as usize, b as usize, Relation::Touching));
-    for (p, part) in parts.parts.iter().enumerate() {
-        if let Some(parent) = part.parent {
-            set(p, parent as usize, Relation::Joint);
-        }
-        set(p, p, Relation::Same);
-    }
-    relations
-}
-
-fn bones(parts: &[Part]) -> Vec<Bone> {
-    let joint_at = |p: usize| parts[p].bone.first().map_or(Vec3::ZERO, |segment| segment[0]);
-    let middle_of_ends = |p: usize| {
-        let ends = parts[p].bone.iter().map(|segment| segment[1]);
-        ends.sum::<Vec3>() / parts[p].bone.len().max(1) as f32
-    };
-    (0..parts.len())
-        .map(|p| {
-            let part = &parts[p];
-            let children: Vec<usize> =
-                (0..parts.len()).filter(|&c| parts[c].parent == Some(p as u32)).collect();
-            let shorten = |&[a, b]: &[Vec3; 2]| {
-                let length = a.distance(b);
-                let cut = (SHORTENED * part.radius).min(MOST_SHORTENED * length);
-                let along = (b - a).normalize_or_zero() * cut;
-                let shared_end = children.iter().any(|&c| joint_at(c).distance(b) <= 0.05 * length);
-                let start = if part.parent.is_some() { a + along } else { a };
-                [start.into(), if shared_end { b - along } else { b }.into()]
-            };
-            let hinge = |other: usize, at: Vec3, own: Vec3, there: Vec3| {
-                let (own_direction, other_direction) =
-                    ((own - at).try_normalize()?.into(), (there - at).try_normalize()?.into());
-                Some(Hinge { other: other as u32, at: at.into(), own_direction, other_direction })
-            };
-            let up = part.parent.and_then(|parent| {
-                let parent = parent as usize;
-                hinge(parent, joint_at(p), middle_of_ends(p), joint_at(parent))
-            });
-            let down = children.iter().filter_map(|&c| hinge(c, joint_at(c), joint_at(p), middle_of_ends(c)));
-            Bone {
-                joint: part.joint,
-                radius: part.radius,
-                inner_radius: part.inner_radius,
-                segments: part.bone.iter().map(shorten).collect(),
-                support: part.field.support(),
-                core: Support::EMPTY,
-                hinges: up.into_iter().chain(down).collect(),
-                fineness: 1.0,
-                relaxations: 0,
-            }
-        })
-        .collect()
-}
-
 /// Offsets, influences strongest first, and the share of the gap of each vertex.
 fn weights(surface: &Surface, part: &[u32], part_of_joint: &[u32]) -> (Vec<u32>, Vec<(u32, f32)>, Vec<f32>) {
     let (mut start, mut all, mut gap) = (vec![0u32], Vec::new(), Vec::new());
@@ -426,7 +317,7 @@ fn weights(surface: &Surface, part: &[u32], part_of_joint: &[u32]) -> (Vec<u32>,
         }
         let mine = by_part.iter().find(|sum| sum.0 == own).map_or(0.0, |sum| sum.1);
         let second = by_part.iter().filter(|sum| sum.0 != own).fold(0.0f32, |most, sum| most.max(sum.1));
-        gap.push(((mine - second) / GAP_FROM).clamp(0.0, 1.0));
+        gap.push(((mine - second) / FULL_GAP_WEIGHT).clamp(0.0, 1.0));
         all.extend(list);
         start.push(all.len() as u32);
     }
@@ -446,41 +337,4 @@ fn spread_bits(points: &[Vec3A], size: f32) -> Vec<u32> {
         spread(cell.x) | spread(cell.y) << 1 | spread(cell.z) << 2
     };
     points.iter().map(of).collect()
-}
-
-fn cotangent_weights(surface: &Surface, adjacency: &Adjacency) -> Stencil {
-    let laplacian = Laplacian::new(&surface.mesh, adjacency);
-    let mut lists: Vec<Vec<(u32, f64)>> = vec![Vec::new(); surface.mesh.positions.len()];
-    for (edge, &weight) in adjacency.edges.iter().zip(&laplacian.edge_weights) {
-        let [a, b] = edge.vertices;
-        lists[a as usize].push((b, weight));
-        lists[b as usize].push((a, weight));
-    }
-    Stencil::new(lists)
-}
-
-fn inverse_lengths(rest: &[Vec3A], adjacency: &Adjacency, size: f32) -> Stencil {
-    let least = 1e-6 * size.max(f32::MIN_POSITIVE);
-    Stencil::new((0..rest.len()).map(|v| {
-        let ring = adjacency.vertex_ring.get(v).iter();
-        ring.map(|&k| (k, 1.0 / f64::from(rest[v].distance(rest[k as usize]).max(least)))).collect()
-    }))
-}
-
-/// Mean length of the edges around the tracked vertices of each part.
-fn mean_edges(
-    rest: &[Vec3A],
-    adjacency: &Adjacency,
-    tracked: &[u32],
-    part: &[u32],
-    parts: usize,
-) -> Vec<f32> {
-    let mut sums = vec![(0.0f32, 0usize); parts];
-    for &v in tracked {
-        let sum = &mut sums[part[v as usize] as usize];
-        for &k in adjacency.vertex_ring.get(v as usize) {
-            *sum = (sum.0 + rest[v as usize].distance(rest[k as usize]), sum.1 + 1);
-        }
-    }
-    sums.into_iter().map(|(length, count)| length / count.max(1) as f32).collect()
 }

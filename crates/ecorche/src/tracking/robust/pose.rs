@@ -1,8 +1,9 @@
 //! The parts in one pose.
 
+use super::bend::{self, Bend};
+use super::bone::Relation;
 use super::level::SLOPE;
-use super::model::{Model, Relation};
-use super::start::{self, Bend};
+use super::model::Model;
 use crate::field::Sample;
 use crate::math::DualQuat;
 use crate::math::polar::polar;
@@ -37,7 +38,7 @@ pub(super) struct Sampled {
 }
 
 /// Steps to where skin is drawn. What is left of a pad's offset of 20 mm is 0.2 mm at worst, and projection brings the skin to its level.
-const DRAWN_TIMES: usize = 9;
+const DISPLACE_STEPS: usize = 9;
 /// Motions closer than this are one: of the size, and of a rotation's entries.
 const SAME_MOTION: f32 = 1e-6;
 
@@ -130,7 +131,7 @@ impl<'a> Posed<'a> {
             stretched |= largest_entry(first - Mat3A::IDENTITY) > 1e-5;
             stretch.push(first);
         }
-        start::find_bends(model, parts, bends);
+        bend::find_bends(model, parts, bends);
         Self { model, layers, parts, boxes, rigid, stretch, stretched, group_of_joint, bends }
     }
 
@@ -145,23 +146,24 @@ impl<'a> Posed<'a> {
             let Sample { value, gradient } = own(x);
             return Sampled { part, value, gradient: gradient.into(), raise: 0.0 };
         };
-        let drawn = layers.drawn(part, x.into());
-        let from = drawn.map_or(x, |drawn| drawn.from.into());
+        let displaced = layers.displaced(part, x.into());
+        let from = displaced.map_or(x, |displaced| displaced.from.into());
         let own = own(from);
         let joined = layers.join(part, from.into(), own);
-        let gradient = drawn.map_or(joined.gradient, |drawn| drawn.gradient_map * joined.gradient);
+        let gradient =
+            displaced.map_or(joined.gradient, |displaced| displaced.gradient_map * joined.gradient);
         Sampled { part, value: joined.value, gradient: gradient.into(), raise: joined.value - own.value }
     }
 
     /// Where skin of a part goes that would be at `x` if no flesh were drawn off its place.
-    pub fn draw_along(&self, part: u32, x: Vec3A) -> Vec3A {
+    pub fn displace(&self, part: u32, x: Vec3A) -> Vec3A {
         let feels = |part: &PosedPart| part.feels_layer(x);
         let Some(layers) = self.layers.filter(|_| self.parts.get(part as usize).is_some_and(feels)) else {
             return x;
         };
         // Each time nearer, by more than a third at least.
-        (0..DRAWN_TIMES)
-            .fold(x, |to, _| layers.drawn(part, to.into()).map_or(x, |d| to + x - Vec3A::from(d.from)))
+        (0..DISPLACE_STEPS)
+            .fold(x, |to, _| layers.displaced(part, to.into()).map_or(x, |d| to + x - Vec3A::from(d.from)))
     }
 
     /// Asks memory for what the fields of the marked parts hold at `x`.
@@ -179,7 +181,7 @@ impl<'a> Posed<'a> {
         self.parts[part as usize].feels_layer(x)
     }
 
-    /// Whether the part's field, or what lies under it, may be as strong as [`super::model::CORE`] at `x`.
+    /// Whether the part's field, or what lies under it, may be as strong as [`super::model::CORE_VALUE`] at `x`.
     #[inline]
     pub fn reaches_with_core(&self, part: u32, x: Vec3A) -> bool {
         let posed = &self.parts[part as usize];
@@ -201,8 +203,8 @@ impl<'a> Posed<'a> {
     }
 
     /// Most that free skin of vertex `v` may leave its skinned position, metres.
-    pub fn longest_leash(&self, v: usize) -> f32 {
-        self.model.leash[v] + if self.layers.is_some() { self.model.most_swell[v] } else { 0.0 }
+    pub fn longest_offset(&self, v: usize) -> f32 {
+        self.model.max_offset[v] + if self.layers.is_some() { self.model.most_swell[v] } else { 0.0 }
     }
 
     /// Closest point on the part's bone. Between several segments a mean that leans strongly to the closest, so

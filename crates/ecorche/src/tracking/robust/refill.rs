@@ -7,7 +7,8 @@
 use super::model::Model;
 use super::pose::smoothstep;
 use super::relax::{LONGEST, SHORTEST};
-use super::untangle::{Scratch, Untangler};
+use super::rest_surface::RestSurface;
+use super::scratch::Scratch;
 use crate::geom::SelfContact;
 use glam::Vec3;
 
@@ -16,25 +17,25 @@ use glam::Vec3;
 const PASSES: usize = 2;
 /// In inner radii: skin that was parted so far is the crease itself and hardly swells. At 0.3 a walking Geno loses as much volume as with
 /// linear skinning; at 0.5 the cylinder bent by 170 degrees and twisted by 80 keeps crossings.
-const CREASED: f32 = 0.4;
-/// In girths: most that skin swells. At 0.1 Geno, as above; at 0.2 skin of Rocketbox strays and the dying cow's moves farther.
-const MOST: f32 = 0.15;
-/// In girths: less is not worth looking for what it would cross. At 0.01 the dying cow loses half a point more, and more than with linear
+const CREASE_OFFSET: f32 = 0.4;
+/// In local radii: most that skin swells. At 0.1 Geno, as above; at 0.2 skin of Rocketbox strays and the dying cow's moves farther.
+const MOST_SWELLING: f32 = 0.15;
+/// In local radii: less is not worth looking for what it would cross. At 0.01 the dying cow loses half a point more, and more than with linear
 /// skinning.
-const LEAST: f32 = 0.002;
+const LEAST_SWELLING: f32 = 0.002;
 /// Steps in which lost volume spreads, share of it that goes to the ring around in each, and rings that it may reach.
-const SPREADS: usize = 10;
-const PASSED: f32 = 0.8;
-const RINGS: usize = 8;
+const SPREAD_STEPS: usize = 10;
+const PASSED_SHARE: f32 = 0.8;
+const SPREAD_RINGS: usize = 8;
 /// Share of what is passed on that even a crease takes, or it could not get out of it.
-const THROUGH: f32 = 0.05;
+const CREASE_SHARE: f32 = 0.05;
 /// Steps that smooth the way the skin goes. With two an edge of the cylinder bent by 170 degrees and twisted by 80 grows to 3.9
 /// times its length.
-const SMOOTHINGS: usize = 3;
+const SMOOTHING_STEPS: usize = 3;
 /// In inner radii: distance kept to other skin. At 0.01 the cylinder, as above; at 0.05 the dying cow keeps crossings.
-const MARGIN: f32 = 0.03;
+const SWELLING_MARGIN: f32 = 0.03;
 
-/// Scratch of [`Untangler::refill`].
+/// Scratch of [`RestSurface::refill`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct Refill {
     /// The skin that may swell, ascending.
@@ -59,8 +60,8 @@ pub(super) struct Refill {
     pairs: Vec<[u32; 2]>,
 }
 
-impl Untangler {
-    /// Swells the skin around what has been parted, `before` being where it was; `left` are pairs that still cross, ascending.
+impl RestSurface {
+    /// Swells the skin around what has been separated, `before` being where it was; `left` are pairs that still cross, ascending.
     pub(super) fn refill(
         &self,
         model: &Model,
@@ -96,13 +97,14 @@ impl Untangler {
                 list.push(v);
             }
         };
-        scratch.parted.iter().for_each(|parted| add(list, parted.0));
+        scratch.separated.iter().for_each(|separated| add(list, separated.0));
         for &v in list.iter() {
             let moved = scratch.positions[v as usize].distance(before[v as usize]);
-            crease[v as usize] = smoothstep(moved / (CREASED * model.inner_radius(v)).max(f32::MIN_POSITIVE));
+            crease[v as usize] =
+                smoothstep(moved / (CREASE_OFFSET * model.inner_radius(v)).max(f32::MIN_POSITIVE));
         }
         let mut first = 0;
-        for _ in 0..RINGS {
+        for _ in 0..SPREAD_RINGS {
             let last = list.len();
             for i in first..last {
                 model.mean.of(list[i] as usize).for_each(|(k, _)| add(list, k));
@@ -110,7 +112,7 @@ impl Untangler {
             first = last;
         }
         list.sort_unstable();
-        list.iter().for_each(|&v| open[v as usize] = THROUGH + 1.0 - crease[v as usize]);
+        list.iter().for_each(|&v| open[v as usize] = CREASE_SHARE + 1.0 - crease[v as usize]);
         open_around.clear();
         let around =
             |&v: &u32| model.mean.of(v as usize).map(|(k, weight)| weight * open[k as usize]).sum::<f32>();
@@ -136,7 +138,7 @@ impl Untangler {
             let per_area = volume[v as usize] / gain.length_squared().max(f32::MIN_POSITIVE);
             ways[v as usize] = gain * ((1.0 - crease[v as usize]) * per_area);
         }
-        for _ in 0..SMOOTHINGS {
+        for _ in 0..SMOOTHING_STEPS {
             smoothed.clear();
             smoothed.extend(list.iter().map(|&v| {
                 let here = ways[v as usize];
@@ -149,8 +151,8 @@ impl Untangler {
             // What has swollen too much may go back, but not farther than it came.
             let goes_in = volume[v as usize] < 0.0 && way.length() > swollen.length();
             let to = if goes_in { Vec3::ZERO } else { swollen + *way };
-            *way = to.clamp_length_max(MOST * model.girth[v as usize]) - swollen;
-            if !way.is_finite() || way.length() < LEAST * model.girth[v as usize] {
+            *way = to.clamp_length_max(MOST_SWELLING * model.local_radius[v as usize]) - swollen;
+            if !way.is_finite() || way.length() < LEAST_SWELLING * model.local_radius[v as usize] {
                 *way = Vec3::ZERO;
             }
         }
@@ -169,7 +171,7 @@ impl Untangler {
         let Refill { list, ways, swollen, start, slowed, pairs, .. } = refill;
         start.clear();
         start.extend(list.iter().map(|&v| scratch.positions[v as usize]));
-        for margin in [MARGIN, 0.0] {
+        for margin in [SWELLING_MARGIN, 0.0] {
             let reached = |v: u32, start: Vec3, way: Vec3| {
                 start + way + way.normalize_or_zero() * (margin * model.inner_radius(v))
             };
@@ -200,7 +202,7 @@ impl Untangler {
                 for &v in slowed.iter() {
                     let way = &mut ways[v as usize];
                     *way *= 0.5;
-                    if way.length() < MARGIN * model.inner_radius(v) {
+                    if way.length() < SWELLING_MARGIN * model.inner_radius(v) {
                         *way = Vec3::ZERO;
                     }
                     let Ok(i) = list.binary_search(&v) else { continue };
@@ -217,13 +219,11 @@ impl Refill {
     /// Passes lost volume on along the skin, out of the crease.
     fn spread(&mut self, model: &Model) {
         let Refill { volume, open, list, open_around, passed, .. } = self;
-        for _ in 0..SPREADS {
+        for _ in 0..SPREAD_STEPS {
             passed.clear();
-            passed.extend(
-                list.iter().zip(open_around.iter()).map(|(&v, &around)| {
-                    if around > 0.0 { PASSED * volume[v as usize] / around } else { 0.0 }
-                }),
-            );
+            passed.extend(list.iter().zip(open_around.iter()).map(|(&v, &around)| {
+                if around > 0.0 { PASSED_SHARE * volume[v as usize] / around } else { 0.0 }
+            }));
             for ((&v, &around), &amount) in list.iter().zip(open_around.iter()).zip(passed.iter()) {
                 if amount != 0.0 {
                     volume[v as usize] -= amount * around;
@@ -274,7 +274,7 @@ mod tests {
         let character = crate::samples::build("cylinder").unwrap();
         let surface = Surface::new(&character).unwrap();
         let parts = Parts::build(&surface, &character, &Default::default(), None);
-        let Tracker { model, untangler, mut contact, .. } =
+        let Tracker { model, rest_surface, mut contact, .. } =
             Tracker::new(&character, &surface, &parts, Default::default(), Vec::new(), None);
         let (before, triangles) = (&surface.mesh.positions, &surface.mesh.triangles);
         let normals = surface.mesh.normals();
@@ -286,17 +286,17 @@ mod tests {
         for _ in 0..2 {
             scratch.positions.clone_from(before);
             scratch.is_listed.resize(triangles.len(), false);
-            scratch.parted.clear();
+            scratch.separated.clear();
             for v in 0..before.len() {
                 let near = 1.0 - before[v].distance(centre) / (0.6 * radius);
                 if near > 0.0 {
                     scratch.positions[v] -= normals[v] * (0.4 * radius * smoothstep(near));
-                    scratch.parted.push((v as u32, 1.0));
+                    scratch.separated.push((v as u32, 1.0));
                 }
             }
             let dented = scratch.positions.clone();
             contact.find_between_patches(&dented, &mut Default::default());
-            untangler.refill(&model, &mut contact, before, &[], &mut scratch);
+            rest_surface.refill(&model, &mut contact, before, &[], &mut scratch);
             let volume = |x: &[Vec3]| mesh::volume(x, triangles);
             let (lost, kept) =
                 (volume(before) - volume(&dented), volume(before) - volume(&scratch.positions));
@@ -304,14 +304,17 @@ mod tests {
             assert!(contact.find(&scratch.positions).pairs.is_empty());
             for v in 0..before.len() {
                 let swollen = scratch.positions[v].distance(dented[v]);
-                assert!(swollen <= (MOST + 1e-4) * model.girth[v], "vertex {v} swells by {swollen}");
+                assert!(
+                    swollen <= (MOST_SWELLING + 1e-4) * model.local_radius[v],
+                    "vertex {v} swells by {swollen}"
+                );
                 let (depth, away) = (before[v].distance(dented[v]), before[v].distance(centre));
                 assert!(
                     away < 3.0 * radius || swollen == 0.0,
                     "vertex {v} is far away and swells by {swollen}"
                 );
                 assert!(
-                    depth < CREASED * radius || swollen < 0.1 * depth,
+                    depth < CREASE_OFFSET * radius || swollen < 0.1 * depth,
                     "the dent fills by {swollen} at vertex {v}"
                 );
             }

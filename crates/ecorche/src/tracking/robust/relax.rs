@@ -1,7 +1,8 @@
-//! Relaxation of awake vertices: as rigid as possible, along the level surface, on a leash.
+//! Relaxation of awake vertices: as rigid as possible, along the level surface, on a max_offset.
 
 use super::level::Level;
-use super::tracker::{Awake, TASK};
+use super::tracker::VERTICES_PER_TASK;
+use super::wake::Awake;
 use crate::tracking::stencil::Stencil;
 use glam::{Mat3A, Vec3A};
 use rayon::prelude::*;
@@ -24,14 +25,14 @@ pub(super) fn pulls(
         }
         0.5 * (skinned[v].1 * own + others)
     };
-    awake.par_iter().with_min_len(TASK).map(pull).collect_into_vec(pulls);
+    awake.par_iter().with_min_len(VERTICES_PER_TASK).map(pull).collect_into_vec(pulls);
 }
 
 impl Awake {
-    /// Length of the leash where contact holds the skin so much, metres.
+    /// Length of the max_offset where contact holds the skin so much, metres.
     #[inline]
     fn most(&self, held: f32) -> f32 {
-        self.activity * (self.leash + held * self.radius)
+        self.activity * (self.max_offset + held * self.radius)
     }
 
     /// A position no farther from the anchor than the leash is long.
@@ -64,7 +65,7 @@ pub(super) fn step(
     number: u32,
     moved: &mut [Vec3A],
 ) {
-    moved.par_iter_mut().with_min_len(TASK).enumerate().for_each(|(i, moved)| {
+    moved.par_iter_mut().with_min_len(VERTICES_PER_TASK).enumerate().for_each(|(i, moved)| {
         let vertex = &awake[i];
         let x = positions[vertex.vertex as usize];
         if number >= vertex.relaxations {
@@ -76,7 +77,7 @@ pub(super) fn step(
         let normal = levels[i].gradient.normalize_or_zero();
         let step = (mean - x) * (omega * vertex.activity);
         // Skin is a sheet: over what has come up or gone down under it, it leaves its level to span edges and grooves.
-        let along = 1.0 - levels[i].spans * (1.0 - vertex.bearing.pressed);
+        let along = 1.0 - levels[i].spans * (1.0 - vertex.input.near_contact);
         *moved = vertex.hold(x + step - normal * (along * step.dot(normal)), levels[i].held);
     });
 }

@@ -1,6 +1,6 @@
 //! Thin limbs that skinning drives through others are led around them, whole.
 //!
-//! A thumb whose bone passes through a finger has no side to go back to: along its whole girth it is inside. Smoothing parts
+//! A thumb whose bone passes through a finger has no side to go back to: all around it is inside. Smoothing parts
 //! the two by wearing one of them down to a thread. So before anything is tracked, a stretch of a limb that is swallowed
 //! all around is moved sideways, out of what swallows it by the shortest way, and the limb on both sides of it follows less and
 //! less. Afterwards skin lies beside skin and is tracked as any other.
@@ -8,46 +8,49 @@
 //! What swallows all around: over the buried skin of a stretch, area times normal adds up to nothing; over skin that is only
 //! pressed on one side it does not.
 
-use super::model::{Model, Relation};
+use super::bone::Relation;
+use super::model::Model;
 use super::pose::smoothstep;
-use super::untangle::{self, Untangler};
+use super::rest_surface::RestSurface;
+use super::scratch;
+use super::tracker::{Tracked, Tracker, Workspace};
 use crate::geom::bvh::Bvh;
 use crate::geom::intersect::Ray;
 use crate::math::svd;
 use crate::parts::FOLLOWS;
 use glam::{DMat3, Mat3A, Vec3, Vec3A};
 
-/// How closed a buried stretch is, 0 for one that is pressed flat and 1 for one buried all around, when it steps aside. A round limb
+/// How closed a buried stretch is, 0 for one that is pressed flat and 1 for one buried all around, when it steps sidestepped. A round limb
 /// buried to its middle has 0.36. The thumbs of mh_base have 0.2 to 0.5 in its walk and run, where tracking alone parts them, and 0.7
 /// to 0.9 in its jump, where it wears fingers down to threads. At 0.6 its walk keeps 44 crossings (ten frames a second), at 0.7 its jump
 /// 129 (thirty), here none and 3. It goes all of the way or stays: half the way is still inside, and a step that grew from 0.65 to 0.75 left
 /// the jump 222.
-const SWALLOWED: f32 = 0.65;
-/// In squares of the girth: least area of a stretch; less does not go all around. With none eight vertices of mh_base's hip went 20 cm aside
+const LEAST_ENCLOSURE: f32 = 0.65;
+/// In squares of the local radius: least area of a stretch; less does not go all around. With none eight vertices of mh_base's hip went 20 cm aside
 /// where it crouches; a thumb has 3.2 to 4.8.
 const LEAST_AREA: f32 = 3.0;
-/// In girths: a longer way is not gone. At 3 Geno's run keeps half as many crossings again, at 8 its walk six times as many. This and the
-/// figures of [`FOLLOWING`], [`TYPICAL`] and [`ROOM`] were counted while steps still grew from 0.65 to 0.75, and not again since.
-const FARTHEST: f32 = 5.0;
-/// Ways that are tried around a limb. Not varied.
-const WAYS: usize = 16;
+/// In local radii: a longer way is not gone. At 3 Geno's run keeps half as many crossings again, at 8 its walk six times as many. This and the
+/// figures of [`FOLLOWING_REACH`], [`TYPICAL_WAY`] and [`CLEARANCE`] were counted while steps still grew from 0.65 to 0.75, and not again since.
+const LONGEST_WAY: f32 = 5.0;
+/// VertexVectors that are tried around a limb. Not varied.
+const WAYS_TRIED: usize = 16;
 /// Vertices of a limb whose way is looked at, at most. Not varied.
-const PROBES: usize = 96;
+const MOST_PROBES: usize = 96;
 /// How many times longer a way counts on which all of the limb ends up inside something else. Without this the thumbs of mh_base went into
 /// the palm, and its jump kept 1298 crossings instead of 652, with an earlier rule; more was not tried.
-const BURIED_ELSEWHERE: f32 = 4.0;
+const BURIED_COST: f32 = 4.0;
 /// In ways out: how far along the skin from the stretch the limb follows. At 0.7 eight clips of published characters keep a tenth more
 /// crossings; at 3 the beagle's hind quarters go along with a leg that curls up into its belly, and are gone.
-const FOLLOWING: f32 = 1.5;
-/// In girths: the way for which the skin that goes along is found while ways are looked for. At 2.5 the beagle loses a sixth of its space
+const FOLLOWING_REACH: f32 = 1.5;
+/// In local radii: the way for which the skin that goes along is found while ways are looked for. At 2.5 the beagle loses a sixth of its space
 /// in one frame.
-const TYPICAL: f32 = 1.5;
+const TYPICAL_WAY: f32 = 1.5;
 /// How much longer a way counts that leads to the other side than the one the limb is on at rest. Not varied alone.
-const OTHER_SIDE: f32 = 1.0;
-/// In girths: room left between the two. Half and twice as much change little.
-const ROOM: f32 = 0.1;
+const OTHER_SIDE_COST: f32 = 1.0;
+/// In local radii: room left between the two. Half and twice as much change little.
+const CLEARANCE: f32 = 0.1;
 
-/// Buffers of [`Untangler::sidestep`], kept from frame to frame.
+/// Buffers of [`RestSurface::sidestep`], kept from frame to frame.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     /// Of each vertex: 1 + the stretch it is in, or 0.
@@ -66,7 +69,7 @@ pub(super) struct Scratch {
 
 /// What ways are looked for in.
 struct Scene<'a> {
-    untangler: &'a Untangler,
+    rest_surface: &'a RestSurface,
     model: &'a Model,
     bvh: &'a Bvh,
     skinned: &'a [(Vec3A, Mat3A)],
@@ -75,13 +78,13 @@ struct Scene<'a> {
 impl Scene<'_> {
     /// A vertex of a triangle.
     fn corner(&self, t: u32) -> u32 {
-        self.untangler.triangles[t as usize][0]
+        self.rest_surface.triangles[t as usize][0]
     }
 }
 
 /// A stretch that is swallowed all around.
 struct Tube {
-    girth: f32,
+    local_radius: f32,
     axis: Vec3,
 }
 
@@ -94,23 +97,39 @@ struct Step {
     swallowed_by: Option<usize>,
 }
 
-impl Untangler {
-    /// Moves `skinned` where it is swallowed, after [`Untangler::find_pressed`]; `aside` hears which vertices have moved, 0 to 1.
+impl Tracker {
+    /// Limbs that are swallowed step sidestepped.
+    pub(super) fn sidestep(&self, coherent: bool, w: &mut Workspace, tracked: &mut Tracked) {
+        w.sidestepped.clear();
+        w.sidestepped.resize(self.len(), 0.0);
+        let Some(contact) = &w.contact else { return };
+        let (skinned, sidestepped) = (&mut w.skinned, &mut w.sidestepped);
+        if self.rest_surface.sidestep(&self.model, contact.bvh(), skinned, sidestepped, &mut w.untangle) {
+            if !coherent {
+                tracked.positions.iter_mut().zip(&w.skinned).for_each(|(x, skinned)| *x = skinned.0);
+            }
+            self.find_contact(w);
+        }
+    }
+}
+
+impl RestSurface {
+    /// Moves `skinned` where it is swallowed, after [`RestSurface::find_contact`]; `aside` hears which vertices have moved, 0 to 1.
     /// Whether any has. `bvh` fits them.
     pub fn sidestep(
         &self,
         model: &Model,
         bvh: &Bvh,
         skinned: &mut [(Vec3A, Mat3A)],
-        aside: &mut [f32],
-        scratch: &mut untangle::Scratch,
+        sidestepped: &mut [f32],
+        scratch: &mut scratch::Scratch,
     ) -> bool {
         let mut own = std::mem::take(&mut scratch.sidestep);
-        own.find_stretches(self, model, &scratch.pressed.buried);
+        own.find_stretches(self, model, &scratch.find_contact.buried);
         own.steps.clear();
         scratch.touched.clear();
         for stretch in 0..own.ends.len() {
-            let scene = Scene { untangler: self, model, bvh, skinned };
+            let scene = Scene { rest_surface: self, model, bvh, skinned };
             own.look_for_way(&scene, scratch, stretch);
             for v in scratch.touched.drain(..) {
                 scratch.strength[v as usize] = 0.0;
@@ -127,12 +146,12 @@ impl Untangler {
             }) {
                 continue;
             }
-            own.raise(model, scratch, step.stretch, FOLLOWING * step.way.length());
+            own.raise(model, scratch, step.stretch, FOLLOWING_REACH * step.way.length());
             for &v in &scratch.touched {
                 let share = smoothstep(scratch.strength[v as usize]);
                 scratch.strength[v as usize] = 0.0;
                 skinned[v as usize].0 += Vec3A::from(step.way) * share;
-                aside[v as usize] = aside[v as usize].max(share);
+                sidestepped[v as usize] = sidestepped[v as usize].max(share);
             }
             scratch.touched.clear();
         }
@@ -149,7 +168,7 @@ impl Scratch {
     }
 
     /// Buried vertices that hang together, with at most one vertex between them, and are of one part.
-    fn find_stretches(&mut self, untangler: &Untangler, model: &Model, buried: &[(u32, i32)]) {
+    fn find_stretches(&mut self, rest_surface: &RestSurface, model: &Model, buried: &[(u32, i32)]) {
         const BURIED: u32 = u32::MAX;
         let Self { stretch_of, members, ends, stack, .. } = self;
         stretch_of.clear();
@@ -169,8 +188,8 @@ impl Scratch {
             stack.push(first);
             while let Some(v) = stack.pop() {
                 members.push(v);
-                for &k in untangler.vertex_ring.get(v as usize) {
-                    for &j in untangler.vertex_ring.get(k as usize).iter().chain([&k]) {
+                for &k in rest_surface.vertex_ring.get(v as usize) {
+                    for &j in rest_surface.vertex_ring.get(k as usize).iter().chain([&k]) {
                         if stretch_of[j as usize] == BURIED
                             && model.part[j as usize] == model.part[v as usize]
                         {
@@ -187,9 +206,9 @@ impl Scratch {
     }
 
     /// Lists how a stretch gets out of what swallows it, if it is swallowed and can.
-    fn look_for_way(&mut self, scene: &Scene, marks: &mut untangle::Scratch, stretch: usize) {
+    fn look_for_way(&mut self, scene: &Scene, marks: &mut scratch::Scratch, stretch: usize) {
         let Some(tube) = self.judge(scene, &marks.positions, stretch) else { return };
-        self.find_partners(marks.pressed.burial.pierced(), stretch);
+        self.find_partners(marks.find_contact.burial.pierced(), stretch);
         let part = scene.model.part[self.members[self.members_of(stretch).start] as usize];
         let is_joint = |t: &&u32| {
             let other = scene.model.part[scene.corner(**t) as usize];
@@ -198,31 +217,35 @@ impl Scratch {
         if 2 * self.partners.iter().filter(is_joint).count() >= self.partners.len() {
             return;
         }
-        self.raise(scene.model, marks, stretch, FOLLOWING * TYPICAL * tube.girth);
+        self.raise(scene.model, marks, stretch, FOLLOWING_REACH * TYPICAL_WAY * tube.local_radius);
         marks.touched.sort_unstable();
-        let stride = marks.touched.len().div_ceil(PROBES);
+        let stride = marks.touched.len().div_ceil(MOST_PROBES);
         let is_member = |v: u32| self.stretch_of[v as usize] == stretch as u32 + 1;
         let probe = |&v: &u32| (v, smoothstep(marks.strength[v as usize]), is_member(v));
         self.probes.clear();
         self.probes.extend(marks.touched.iter().step_by(stride).map(probe));
         let side = self.side_at_rest(scene, stretch, tube.axis);
         let Some((way, distance)) = self.shortest_way(scene, marks, &tube, side) else { return };
-        let others = self.partners.iter().flat_map(|&t| scene.untangler.triangles[t as usize]);
+        let others = self.partners.iter().flat_map(|&t| scene.rest_surface.triangles[t as usize]);
         let others = others.map(|v| self.stretch_of[v as usize]);
         let swallowed_by = others.filter(|&s| s != 0 && s != stretch as u32 + 1).max();
         let swallowed_by = swallowed_by.map(|s| s as usize - 1);
-        self.steps.push(Step { stretch, swallowed_by, way: way * (distance + ROOM * tube.girth) });
+        self.steps.push(Step {
+            stretch,
+            swallowed_by,
+            way: way * (distance + CLEARANCE * tube.local_radius),
+        });
     }
 
     /// Whether a stretch is swallowed all around.
     fn judge(&self, scene: &Scene, x: &[Vec3], stretch: usize) -> Option<Tube> {
-        let Scene { untangler, model, .. } = scene;
+        let Scene { rest_surface, model, .. } = scene;
         let members = &self.members[self.members_of(stretch)];
         let (mut sum, mut total, mut spread) = (Vec3::ZERO, 0.0, DMat3::ZERO);
         for &v in members {
             // Of the length of a third of the area around.
-            let corners = |&t: &u32| untangler.triangles[t as usize].map(|v| x[v as usize]);
-            let around = untangler.triangles_of_vertex.get(v as usize).iter().map(corners);
+            let corners = |&t: &u32| rest_surface.triangles[t as usize].map(|v| x[v as usize]);
+            let around = rest_surface.triangles_of_vertex.get(v as usize).iter().map(corners);
             let normal: Vec3 = around.map(|[a, b, c]| (b - a).cross(c - a) / 6.0).sum();
             let area = normal.length();
             sum += normal;
@@ -231,10 +254,11 @@ impl Scratch {
             spread += DMat3::from_cols(n * n.x, n * n.y, n * n.z) * f64::from(area);
         }
         let closed = 1.0 - sum.length() / total.max(f32::MIN_POSITIVE);
-        let girth = members.iter().map(|&v| model.girth[v as usize]).sum::<f32>() / members.len() as f32;
+        let local_radius =
+            members.iter().map(|&v| model.local_radius[v as usize]).sum::<f32>() / members.len() as f32;
         // Along the limb normals spread least.
-        let tube = || Tube { girth, axis: svd::svd(&spread).v.z_axis.as_vec3() };
-        (closed >= SWALLOWED && total >= LEAST_AREA * girth * girth).then(tube)
+        let tube = || Tube { local_radius, axis: svd::svd(&spread).v.z_axis.as_vec3() };
+        (closed >= LEAST_ENCLOSURE && total >= LEAST_AREA * local_radius * local_radius).then(tube)
     }
 
     /// Lists what swallows a stretch: the triangles that edges at its rim go through.
@@ -262,19 +286,19 @@ impl Scratch {
     fn shortest_way(
         &mut self,
         scene: &Scene,
-        marks: &untangle::Scratch,
+        marks: &scratch::Scratch,
         tube: &Tube,
         side: Vec3,
     ) -> Option<(Vec3, f32)> {
         let first = tube.axis.any_orthonormal_vector();
         let second = tube.axis.cross(first);
-        let mut ways = [(f32::INFINITY, Vec3::ZERO); WAYS];
+        let mut ways = [(f32::INFINITY, Vec3::ZERO); WAYS_TRIED];
         for (k, way) in ways.iter_mut().enumerate() {
-            let (sine, cosine) = (std::f32::consts::TAU * k as f32 / WAYS as f32).sin_cos();
+            let (sine, cosine) = (std::f32::consts::TAU * k as f32 / WAYS_TRIED as f32).sin_cos();
             let direction = cosine * first + sine * second;
-            let turned = 0.5 * OTHER_SIDE * (1.0 - direction.dot(side));
-            if let Some((distance, buried)) = self.out(scene, marks, tube.girth, direction) {
-                *way = (distance * (1.0 + turned) * (1.0 + BURIED_ELSEWHERE * buried), direction);
+            let turned = 0.5 * OTHER_SIDE_COST * (1.0 - direction.dot(side));
+            if let Some((distance, buried)) = self.out(scene, marks, tube.local_radius, direction) {
+                *way = (distance * (1.0 + turned) * (1.0 + BURIED_COST * buried), direction);
             }
         }
         let best = ways.iter().copied().min_by(|a, b| a.0.total_cmp(&b.0)).filter(|way| way.0.is_finite())?;
@@ -285,15 +309,21 @@ impl Scratch {
         };
         let mean: Vec3 = ways.iter().filter(|way| way.0.is_finite()).map(|way| way.1 * weight(way)).sum();
         let way = mean.normalize_or(best.1);
-        self.out(scene, marks, tube.girth, way).map(|(distance, _)| (way, distance))
+        self.out(scene, marks, tube.local_radius, way).map(|(distance, _)| (way, distance))
     }
 
     /// How far the stretch has to go until it is out of all that does not go along, and how much of the limb around it is in
     /// something then.
-    fn out(&mut self, scene: &Scene, marks: &untangle::Scratch, girth: f32, way: Vec3) -> Option<(f32, f32)> {
+    fn out(
+        &mut self,
+        scene: &Scene,
+        marks: &scratch::Scratch,
+        local_radius: f32,
+        way: Vec3,
+    ) -> Option<(f32, f32)> {
         let mut farthest = 0.0f32;
         for probe in self.probes.iter().filter(|probe| probe.2) {
-            list_hits(scene, marks, FARTHEST * girth, probe.0, way, &mut self.hits);
+            list_hits(scene, marks, LONGEST_WAY * local_radius, probe.0, way, &mut self.hits);
             let mut inside = 1;
             let exit = self.hits.iter().find(|hit| {
                 inside += hit.1;
@@ -303,7 +333,7 @@ impl Scratch {
         }
         let mut buried = 0;
         for &(v, share, swallowed) in &self.probes {
-            let goes = share * (farthest + ROOM * girth);
+            let goes = share * (farthest + CLEARANCE * local_radius);
             list_hits(scene, marks, goes, v, way, &mut self.hits);
             let inside = i32::from(swallowed) + self.hits.iter().map(|hit| hit.1).sum::<i32>();
             buried += usize::from(inside > 0);
@@ -312,7 +342,7 @@ impl Scratch {
     }
 
     /// Gives a stretch strength 1, and the skin around it less up to a distance of `reach`.
-    fn raise(&self, model: &Model, marks: &mut untangle::Scratch, stretch: usize, reach: f32) {
+    fn raise(&self, model: &Model, marks: &mut scratch::Scratch, stretch: usize, reach: f32) {
         for k in self.members_of(stretch) {
             marks.raise(model, self.members[k], 1.0);
         }
@@ -323,13 +353,13 @@ impl Scratch {
 /// Lists where a way from a vertex goes in (1) or out (-1) of skin that does not go along, nearest first.
 fn list_hits(
     scene: &Scene,
-    marks: &untangle::Scratch,
+    marks: &scratch::Scratch,
     most: f32,
     v: u32,
     way: Vec3,
     hits: &mut Vec<(f32, i32)>,
 ) {
-    let triangles = &scene.untangler.triangles;
+    let triangles = &scene.rest_surface.triangles;
     hits.clear();
     scene.bvh.each_hit(
         &Ray::new(marks.positions[v as usize], way),

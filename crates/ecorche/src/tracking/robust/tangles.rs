@@ -13,10 +13,10 @@ use glam::Vec3;
 /// fingers; the paws that the running fox drives through its own legs are parted at 0.89 and are gone then. The cylinder bent
 /// by 170 degrees and twisted by 80 loses 0.22 of its skin; without a limit the beagle's chest, when its front legs curl up through
 /// it, shrinks to a thread.
-const MOST_LOST: Lost = Lost { of_part: 0.85, of_skin: 0.3 };
+const MOST_LOST_IF_FREE: Lost = Lost { of_part: 0.85, of_skin: 0.3 };
 /// And if something still does. At 0.6 of a part the beagle loses more volume than with linear skinning, at 0.5 Geno's hands keep half as
 /// many crossings again; at 0.27 of the skin Rocketbox 16 loses more volume than with linear skinning, at 0.25 it keeps a fifth more crossings.
-const MOST_LOST_IN_PART: Lost = Lost { of_part: 0.58, of_skin: 0.265 };
+const MOST_LOST_IF_CROSSING: Lost = Lost { of_part: 0.58, of_skin: 0.265 };
 
 const NONE: u32 = u32::MAX;
 
@@ -147,7 +147,7 @@ impl Tangles {
         for costs in self.costs[begin..].chunk_by(|a, b| a.tangle == b.tangle) {
             let mut lost = Lost::default();
             costs.iter().for_each(|cost| lost.add(cost, &self.areas, self.area));
-            if !lost.is_within(MOST_LOST) && !self.given_up.contains(&costs[0].tangle) {
+            if !lost.is_within(MOST_LOST_IF_FREE) && !self.given_up.contains(&costs[0].tangle) {
                 self.given_up.push(costs[0].tangle);
             }
         }
@@ -249,8 +249,8 @@ impl Tangles {
             for &v in members.iter() {
                 let standing = &mut standings[v as usize];
                 let (most, is_better) = match standing.crossing {
-                    0 => (MOST_LOST, true),
-                    crossing => (MOST_LOST_IN_PART, crossing < standing.fewest),
+                    0 => (MOST_LOST_IF_FREE, true),
+                    crossing => (MOST_LOST_IF_CROSSING, crossing < standing.fewest),
                 };
                 if number == 0 || (is_better && standing.lost.is_within(most)) {
                     (standing.fewest, standing.best) = (standing.crossing, number);

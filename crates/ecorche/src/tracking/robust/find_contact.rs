@@ -2,7 +2,9 @@
 
 use super::model::Model;
 use super::pose::smoothstep;
-use super::untangle::{self, Untangler};
+use super::rest_surface::RestSurface;
+use super::scratch;
+use super::tracker::{Tracker, Workspace};
 use crate::geom::SelfContact;
 use crate::geom::burial::{Burial, Sheet};
 use crate::geom::intersect::crossing_depth;
@@ -12,18 +14,18 @@ use std::collections::VecDeque;
 
 /// In inner radii: room from which on skin may be pressed at all. Without it the athlete's collar bones sink in when the
 /// arms go forward, a hand's breadth from where the armpits fold.
-const ROOMY: f32 = 0.05;
+const FULL_CONTACT_ROOM: f32 = 0.05;
 /// In inner radii: room that a triangle of fine skin is given at most because it crosses; coarse skin is given less, or as
 /// much as it is deep. Without a limit coarse skin swells and sinks by half an edge from one frame to the next; at 0.2 the
 /// fingers of mh_base stay tangled.
-const CROSSED: f32 = 0.4;
+const MOST_CROSSING_ROOM: f32 = 0.4;
 /// What the room to part loses per metre along the skin. At 0.5 shoulders stay tangled when the arms go up.
 const ROOM_SLOPE: f32 = 0.25;
 /// In inner radii along the skin: how far from what skinning alone buries contact is looked for. Three radii opened the
 /// athlete's shoulder around a crossing in the armpit; less than 1 was not tried.
-const PRESSED: f32 = 1.0;
+const CONTACT_REACH: f32 = 1.0;
 
-/// Buffers of [`Untangler::find_pressed`], kept from frame to frame.
+/// Buffers of [`RestSurface::find_contact`], kept from frame to frame.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     crossings: Crossings,
@@ -34,17 +36,27 @@ pub(super) struct Scratch {
     queue: VecDeque<u32>,
 }
 
-impl Untangler {
+impl Tracker {
+    /// Finds where skinning alone buries skin in skin.
+    pub(super) fn find_contact(&self, w: &mut Workspace) {
+        let contact = w.contact.get_or_insert_with(|| self.contact.clone());
+        let skinned = w.skinned.iter().map(|s| s.0);
+        let (near_contact, room, scratch) = (&mut w.near_contact, &mut w.room, &mut w.untangle);
+        self.rest_surface.find_contact(&self.model, contact, skinned, near_contact, room, scratch);
+    }
+}
+
+impl RestSurface {
     /// For each vertex how near it is, along the skin, to where `skinned` makes the skin cross itself and rest does not:
-    /// 1 at the crossing and inside it, 0 from [`PRESSED`] inner radii on.
-    pub fn find_pressed(
+    /// 1 at the crossing and inside it, 0 from [`CONTACT_REACH`] inner radii on.
+    pub fn find_contact(
         &self,
         model: &Model,
         contact: &mut SelfContact,
         skinned: impl Iterator<Item = Vec3A>,
-        pressed: &mut Vec<f32>,
+        near_contact: &mut Vec<f32>,
         room: &mut Vec<f32>,
-        scratch: &mut untangle::Scratch,
+        scratch: &mut scratch::Scratch,
     ) {
         room.clear();
         room.resize(model.rest.len(), 0.0);
@@ -54,7 +66,7 @@ impl Untangler {
         scratch.strength.resize(model.rest.len(), 0.0);
         scratch.touched.clear();
         scratch.front.clear();
-        let mut found = std::mem::take(&mut scratch.pressed);
+        let mut found = std::mem::take(&mut scratch.find_contact);
         contact.find_between_patches(&scratch.positions, &mut found.crossings);
         let Crossings { pairs, folds } = &found.crossings;
         let new = pairs.iter().filter(|pair| self.is_new(pair));
@@ -71,7 +83,7 @@ impl Untangler {
                     .of(v as usize)
                     .map(|(k, _)| model.rest[v as usize].distance(model.rest[k as usize]));
                 let fineness = model.bones.get(model.part[v as usize] as usize).map_or(0.0, |b| b.fineness);
-                let most = CROSSED * fineness * model.inner_radius(v);
+                let most = MOST_CROSSING_ROOM * fineness * model.inner_radius(v);
                 let buried = (0.5 * edges.fold(0.0, f32::max)).min(most.max(depth));
                 room[v as usize] = room[v as usize].max(buried);
             }
@@ -98,21 +110,21 @@ impl Untangler {
             burial.depths(&sheet, &scratch.positions, contact.bvh(), buried, depths);
             found.make_room(model, &scratch.front, room);
         }
-        scratch.pressed = found;
-        scratch.spread(model, usize::MAX, |v| PRESSED * model.inner_radius(v));
-        pressed.clear();
+        scratch.find_contact = found;
+        scratch.spread(model, usize::MAX, |v| CONTACT_REACH * model.inner_radius(v));
+        near_contact.clear();
         // Full up to half the way.
         let near = |(v, (&strength, &room)): (usize, (&f32, &f32))| {
             let inner = model.inner_radius(v as u32);
-            smoothstep(2.0 * strength) * smoothstep(room / (ROOMY * inner).max(f32::MIN_POSITIVE))
+            smoothstep(2.0 * strength) * smoothstep(room / (FULL_CONTACT_ROOM * inner).max(f32::MIN_POSITIVE))
         };
-        pressed.extend(scratch.strength.iter().zip(room.iter()).enumerate().map(near));
+        near_contact.extend(scratch.strength.iter().zip(room.iter()).enumerate().map(near));
         scratch.strength.iter_mut().for_each(|s| *s = 0.0);
     }
 }
 
 impl Scratch {
-    /// How far skin may have to go to be parted, metres: as deep as it or skin near it is buried, less along the skin.
+    /// How far skin may have to go to be separated, metres: as deep as it or skin near it is buried, less along the skin.
     fn make_room(&mut self, model: &Model, crossing: &[u32], room: &mut [f32]) {
         let Self { buried, depths, queue, .. } = self;
         for (&(v, _), &depth) in buried.iter().zip(depths.iter()) {

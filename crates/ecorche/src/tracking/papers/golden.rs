@@ -5,7 +5,7 @@ use glam::DVec3;
 use serde_json::Value;
 
 pub fn golden() -> Value {
-    serde_json::from_str(include_str!("../../tests/data/golden_tracking.json")).unwrap()
+    serde_json::from_str(include_str!("../../../tests/data/golden_tracking.json")).unwrap()
 }
 
 pub fn numbers(list: &Value) -> Vec<f64> {

@@ -228,7 +228,7 @@ fn last_before(
 mod tests {
     use super::*;
     use crate::field::{Falloff, Support};
-    use crate::tracking::golden::{golden, numbers, vectors};
+    use crate::tracking::papers::golden::{golden, numbers, vectors};
 
     /// Unit balls around some centres, united; ends one radius outside.
     struct Balls(Vec<Vec3>);

@@ -16,10 +16,11 @@
 use super::mvc::{fading, mean_value_stencil};
 use super::project::{Newton, Place, Progress};
 use super::smooth::{NeighbourWeights, Smoothing, neighbour_stencil};
-use super::stencil::{Stencil, tangential};
-use super::{VERTICES_PER_TASK, VertexReport, Vertices};
+use super::{VERTICES_PER_TASK, Vertices};
 use crate::field::{Field, Sample};
 use crate::geom::{Adjacency, TriMesh};
+use crate::tracking::VertexReport;
+use crate::tracking::stencil::{Stencil, tangential};
 use glam::Vec3;
 use rayon::prelude::*;
 

@@ -15,8 +15,8 @@
 //! its shape.
 
 use super::VERTICES_PER_TASK;
-use super::stencil::Stencil;
 use crate::geom::{Adjacency, TriMesh};
+use crate::tracking::stencil::Stencil;
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -90,7 +90,7 @@ impl Smoothing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tracking::golden::mesh;
+    use crate::tracking::papers::golden::mesh;
 
     #[test]
     fn weights_spread_ring_by_ring_and_only_there_it_moves() {

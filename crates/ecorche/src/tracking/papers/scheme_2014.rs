@@ -23,10 +23,11 @@ use super::arap::Arap;
 use super::own_side::{OwnSide, PartFields};
 use super::project::{Bracketed, Place, Progress};
 use super::smooth::{NeighbourWeights, Smoothing, neighbour_stencil};
-use super::stencil::{Stencil, tangential};
-use super::{VERTICES_PER_TASK, VertexReport, Vertices};
+use super::{VERTICES_PER_TASK, Vertices};
 use crate::field::operator::controller::angle;
 use crate::geom::{Adjacency, TriMesh};
+use crate::tracking::VertexReport;
+use crate::tracking::stencil::{Stencil, tangential};
 use glam::{Quat, Vec3};
 use rayon::prelude::*;
 

@@ -16,9 +16,9 @@
 //! Differs in: weights are clamped: negative cotangents void the convergence.
 
 use super::VERTICES_PER_TASK;
-use super::stencil::Stencil;
 use crate::character::Influences;
 use crate::geom::{Adjacency, Laplacian, TriMesh};
+use crate::tracking::stencil::Stencil;
 use glam::{Quat, Vec3, Vec4};
 use rayon::prelude::*;
 
@@ -99,7 +99,7 @@ pub fn blended_rotations(influences: &Influences, rotation_of_joint: &[Quat], ro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tracking::golden::{golden, mesh, vectors};
+    use crate::tracking::papers::golden::{golden, mesh, vectors};
     use crate::tracking::stencil::tangential;
     use glam::Mat3;
 

@@ -4,44 +4,45 @@
 //! search begins level with the own bone, where the skin surely is on its own side, and goes outward: the first place
 //! that belongs to k is as far as x may be.
 
-use super::level::{Bearing, SLOPE};
+use super::level::{LevelInput, SLOPE};
 use super::pose::{Posed, marked};
 use glam::Vec3A;
 use rayon::prelude::*;
 
 /// Steps outward, and halvings of the step that crosses. In the prototype 4 and 4 did as well; not tried here.
-const STEPS: u32 = 6;
+const STEPS_OUT: u32 = 6;
 const HALVINGS: u32 = 6;
 /// If the place level with the own bone is already k's, these many quarters of the own radius beyond it are tried.
-const BEYOND: u32 = 4;
+const STEPS_BEYOND: u32 = 4;
 /// In radii of k: lines farther from its bone are not searched.
-const REACH: f32 = 1.35;
+const SEARCH_REACH: f32 = 1.35;
 /// Cosine between skin normal and n above which the skin looks away from the other bone. Without it the fingers of the
 /// athlete's fist dent the back of the hand; the value itself was not varied.
 const LOOKS_AWAY: f32 = 0.2;
 /// Least share of contact that neighbours must be capable of.
-const CAN_PRESS: f32 = 0.5;
+const LEAST_CONTACT: f32 = 0.5;
 
 /// How far along which direction vertex `v` has to go from `x` to be on its own side of part `k`; `None` if it is.
 /// Counts samples of single fields.
 pub(super) fn first_crossing(
     posed: &Posed,
     v: usize,
-    bearing: &Bearing,
+    input: &LevelInput,
     k: u32,
     x: Vec3A,
     samples: &mut u32,
 ) -> Option<(f32, Vec3A)> {
-    let (o, iso) = (posed.model.part[v], bearing.iso);
+    let (o, iso) = (posed.model.part[v], input.iso);
     let foot_o = posed.foot(o, x);
     let n = (foot_o - posed.foot(k, x)).try_normalize()?;
     let level_with_bone = -(x - foot_o).dot(n);
-    if level_with_bone <= 0.0 || bearing.normal.dot(n) > LOOKS_AWAY || posed.can_press(o, k, x) < CAN_PRESS {
+    if level_with_bone <= 0.0 || input.normal.dot(n) > LOOKS_AWAY || posed.can_press(o, k, x) < LEAST_CONTACT
+    {
         return None;
     }
     let (ro, rk) = (posed.parts[o as usize].radius, posed.parts[k as usize].radius);
     let middle = x + n * (0.5 * level_with_bone);
-    if posed.foot(k, middle).distance(middle) > REACH * rk + 0.5 * level_with_bone {
+    if posed.foot(k, middle).distance(middle) > SEARCH_REACH * rk + 0.5 * level_with_bone {
         return None;
     }
     let threshold = posed.threshold(v, iso, k);
@@ -63,7 +64,7 @@ pub(super) fn first_crossing(
         let mut least = (at_bone, level_with_bone);
         bad = level_with_bone;
         good = f32::NAN;
-        for i in 1..=BEYOND {
+        for i in 1..=STEPS_BEYOND {
             let distance = level_with_bone + 0.25 * i as f32 * ro;
             let foreign = is_foreign(distance);
             if foreign <= 0.0 {
@@ -81,8 +82,8 @@ pub(super) fn first_crossing(
     } else {
         good = level_with_bone;
         bad = f32::NAN;
-        for i in 1..=STEPS {
-            let distance = level_with_bone * (1.0 - i as f32 / STEPS as f32);
+        for i in 1..=STEPS_OUT {
+            let distance = level_with_bone * (1.0 - i as f32 / STEPS_OUT as f32);
             if is_foreign(distance) > 0.0 {
                 bad = distance;
                 break;
@@ -108,12 +109,12 @@ pub(super) fn first_crossing(
 pub(super) fn take_out(
     posed: &Posed,
     v: usize,
-    bearing: &Bearing,
+    input: &LevelInput,
     x: Vec3A,
     near: &[u64],
     samples: &mut u32,
 ) -> (Vec3A, u32) {
-    if bearing.pressed < CAN_PRESS {
+    if input.near_contact < LEAST_CONTACT {
         return (x, u32::MAX);
     }
     let own = posed.model.part[v];
@@ -122,11 +123,11 @@ pub(super) fn take_out(
     for k in marked(near) {
         if k == own
             || posed.parts[k as usize].group == group
-            || posed.model.blind.binary_search(&(v as u32, k)).is_ok()
+            || posed.model.occluded_at_rest.binary_search(&(v as u32, k)).is_ok()
         {
             continue;
         }
-        if let Some((distance, direction)) = first_crossing(posed, v, bearing, k, x, samples)
+        if let Some((distance, direction)) = first_crossing(posed, v, input, k, x, samples)
             && farthest.is_none_or(|f| distance > f.0)
         {
             farthest = Some((distance, direction, k));
@@ -136,7 +137,7 @@ pub(super) fn take_out(
 }
 
 /// Pairs of vertex and part whose ray hits at rest, ascending.
-pub(super) fn blind(at_rest: &Posed) -> Vec<(u32, u32)> {
+pub(super) fn occluded_at_rest(at_rest: &Posed) -> Vec<(u32, u32)> {
     let model = at_rest.model;
     let words = model.bones.len().div_ceil(64);
     let lists: Vec<Vec<(u32, u32)>> = model
@@ -147,18 +148,18 @@ pub(super) fn blind(at_rest: &Posed) -> Vec<(u32, u32)> {
             let own = model.part[index];
             let mut near = vec![0u64; words];
             at_rest.reachable(x, at_rest.parts[own as usize].radius, &mut near);
-            let bearing = Bearing {
+            let input = LevelInput {
                 normal: model.normals[index],
                 taken_from: u32::MAX,
                 iso: model.iso[index],
-                pressed: 1.0,
+                near_contact: 1.0,
             };
             let hits = marked(&near)
-                .filter(|&k| k != own && first_crossing(at_rest, index, &bearing, k, x, &mut 0).is_some());
+                .filter(|&k| k != own && first_crossing(at_rest, index, &input, k, x, &mut 0).is_some());
             hits.map(|k| (v, k)).collect()
         })
         .collect();
-    let mut blind: Vec<(u32, u32)> = lists.into_iter().flatten().collect();
-    blind.sort_unstable();
-    blind
+    let mut occluded_at_rest: Vec<(u32, u32)> = lists.into_iter().flatten().collect();
+    occluded_at_rest.sort_unstable();
+    occluded_at_rest
 }

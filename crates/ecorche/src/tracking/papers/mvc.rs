@@ -14,8 +14,8 @@
 //! Differs in: vertices on open rims are left alone; where a weight is negative (the ring is not star-shaped)
 //! all neighbours count the same.
 
-use super::stencil::Stencil;
 use crate::geom::{Adjacency, TriMesh};
+use crate::tracking::stencil::Stencil;
 use glam::DVec3;
 
 /// Mean value weights of every vertex; no list for vertices on rims.
@@ -78,7 +78,7 @@ pub fn fading(iso_error: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tracking::golden::{golden, indices, mesh, numbers, vectors};
+    use crate::tracking::papers::golden::{golden, indices, mesh, numbers, vectors};
     use crate::tracking::stencil::tangential;
     use glam::Vec3;
 

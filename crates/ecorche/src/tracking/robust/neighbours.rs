@@ -1,0 +1,43 @@
+//! Weights of the neighbours of each vertex at rest.
+
+use crate::geom::{Adjacency, Laplacian};
+use crate::skinning::Surface;
+use crate::tracking::stencil::Stencil;
+use glam::Vec3A;
+
+pub(super) fn cotangent_weights(surface: &Surface, adjacency: &Adjacency) -> Stencil {
+    let laplacian = Laplacian::new(&surface.mesh, adjacency);
+    let mut lists: Vec<Vec<(u32, f64)>> = vec![Vec::new(); surface.mesh.positions.len()];
+    for (edge, &weight) in adjacency.edges.iter().zip(&laplacian.edge_weights) {
+        let [a, b] = edge.vertices;
+        lists[a as usize].push((b, weight));
+        lists[b as usize].push((a, weight));
+    }
+    Stencil::new(lists)
+}
+
+pub(super) fn inverse_lengths(rest: &[Vec3A], adjacency: &Adjacency, size: f32) -> Stencil {
+    let least = 1e-6 * size.max(f32::MIN_POSITIVE);
+    Stencil::new((0..rest.len()).map(|v| {
+        let ring = adjacency.vertex_ring.get(v).iter();
+        ring.map(|&k| (k, 1.0 / f64::from(rest[v].distance(rest[k as usize]).max(least)))).collect()
+    }))
+}
+
+/// Mean length of the edges around the tracked vertices of each part.
+pub(super) fn mean_edges(
+    rest: &[Vec3A],
+    adjacency: &Adjacency,
+    tracked: &[u32],
+    part: &[u32],
+    parts: usize,
+) -> Vec<f32> {
+    let mut sums = vec![(0.0f32, 0usize); parts];
+    for &v in tracked {
+        let sum = &mut sums[part[v as usize] as usize];
+        for &k in adjacency.vertex_ring.get(v as usize) {
+            *sum = (sum.0 + rest[v as usize].distance(rest[k as usize]), sum.1 + 1);
+        }
+    }
+    sums.into_iter().map(|(length, count)| length / count.max(1) as f32).collect()
+}

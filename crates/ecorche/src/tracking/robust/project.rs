@@ -1,0 +1,170 @@
+//! Stage `project`: steps of awake vertices to the zero of the level function, relaxed along it.
+
+use super::level::{Level, NEAR_ENOUGH};
+use super::pose::Posed;
+use super::relax;
+use super::tracker::{PREFETCH_BLOCK, Tracked, Tracker, VERTICES_PER_TASK, Workspace};
+use crate::tracking::VertexReport;
+use glam::Vec3A;
+use rayon::prelude::*;
+
+/// Projections of the first round, unless the last frame has left the skin near its level. They are all that skin far from
+/// any contact gets: relaxed along its level after them it hardly leaves it, and projected once more, as it was, it had
+/// three times as many folds to untangle.
+const FIRST_PROJECTIONS: u32 = 2;
+/// After the rounds: projections with a few relaxation steps between them, then projections alone.
+const LAST_ROUNDS: u32 = 2;
+const LAST_RELAXATIONS: u32 = 3;
+const LAST_PROJECTIONS: u32 = 2;
+/// Skin far from any contact takes part in so many relaxation steps of the first round. With 4 the cylinder bent by 150
+/// degrees keeps 1.01 points more volume than the union of its fields; with 2 the athlete's run has twice as many folds to untangle,
+/// and none is left.
+const FREE_RELAXATIONS: u32 = 2;
+/// Steps that spread the shortest edges and draw in the longest, after that.
+const LENGTH_STEPS: u32 = 8;
+
+impl Tracker {
+    pub(super) fn project(&self, posed: &Posed, coherent: bool, w: &mut Workspace, tracked: &mut Tracked) {
+        let model = &self.model;
+        let settings = &model.settings;
+        w.moved.resize(w.awake.len(), Vec3A::ZERO);
+        w.evaluations.clear();
+        w.evaluations.resize(w.awake.len(), 0);
+        relax::pulls(&model.shape, &w.rest, &w.skinned, &w.awake, &mut w.pulls);
+        let most = w.awake.iter().map(|a| a.relaxations).max().unwrap_or(0);
+        let rounds = if coherent { 1 } else { settings.rounds };
+        let (busy, all) = (w.busy, w.awake.len());
+        for round in 0..rounds {
+            let some = if round == 0 { all } else { busy };
+            let times = if round == 0 && !coherent { FIRST_PROJECTIONS } else { 1 };
+            self.project_vertices(posed, some, times, round == 0, w, tracked);
+            for number in 0..most {
+                self.relax_vertices(number, if number < FREE_RELAXATIONS { some } else { busy }, w, tracked);
+            }
+        }
+        for _ in 0..LAST_ROUNDS {
+            self.project_vertices(posed, busy, 1, false, w, tracked);
+            (0..LAST_RELAXATIONS).for_each(|number| self.relax_vertices(number, busy, w, tracked));
+        }
+        self.project_vertices(posed, busy, LAST_PROJECTIONS, false, w, tracked);
+        self.keep_lengths(w, tracked);
+        tracked.reports.clear();
+        tracked.reports.resize(self.len(), VertexReport::default());
+        for (&v, found) in model.tracked.iter().zip(&w.searched) {
+            tracked.reports[v as usize].evaluations = found.evaluations;
+        }
+        for (i, awake) in w.awake.iter().enumerate() {
+            let report = &mut tracked.reports[awake.vertex as usize];
+            let later = if i < busy { rounds - 1 + LAST_ROUNDS + LAST_PROJECTIONS } else { 0 };
+            report.iterations = later + if coherent { 1 } else { FIRST_PROJECTIONS };
+            report.evaluations += w.evaluations[i];
+        }
+    }
+
+    /// Spreads the shortest edges and draws in the longest: first all that are so, then those that this has made so.
+    fn keep_lengths(&self, w: &mut Workspace, tracked: &mut Tracked) {
+        let model = &self.model;
+        w.place.clear();
+        w.place.resize(self.len(), u32::MAX);
+        w.awake.iter().zip(0..).for_each(|(awake, i)| w.place[awake.vertex as usize] = i);
+        w.short.clear();
+        w.short.extend(w.awake.iter().map(|awake| awake.vertex));
+        for _ in 0..LENGTH_STEPS {
+            let (positions, rest, place) = (&tracked.positions, &w.rest, &w.place);
+            let (awake, levels) = (&w.awake, &w.levels);
+            let kept = |&v: &u32| {
+                let to = relax::keep_lengths(&model.mean, rest, v as usize, |k| positions[k]);
+                let i = place[v as usize] as usize;
+                if to == positions[v as usize] { to } else { awake[i].limit(to, levels[i].held) }
+            };
+            w.short.par_iter().with_min_len(VERTICES_PER_TASK).map(kept).collect_into_vec(&mut w.moved);
+            let was = w.short.len();
+            for i in 0..was {
+                let (v, to) = (w.short[i], w.moved[i]);
+                if tracked.positions[v as usize] == to {
+                    continue;
+                }
+                tracked.positions[v as usize] = to;
+                let around = model.mean.of(v as usize).map(|(k, _)| k);
+                w.short.extend(around.chain([v]).filter(|&k| w.place[k as usize] != u32::MAX));
+            }
+            w.short.drain(..was);
+            w.short.sort_unstable();
+            w.short.dedup();
+        }
+    }
+
+    /// Projects the first `count` awake vertices so many times. `first`: nothing has moved since the search.
+    fn project_vertices(
+        &self,
+        posed: &Posed,
+        count: usize,
+        times: u32,
+        first: bool,
+        w: &mut Workspace,
+        tracked: &mut Tracked,
+    ) {
+        let words = self.model.bones.len().div_ceil(64).max(1);
+        let (awake, near, positions) = (&w.awake, &w.awake_near, &tracked.positions);
+        let project = |i: usize, moved: &mut Vec3A, level: &mut Level, evaluations: &mut u32| {
+            let vertex = &awake[i];
+            let v = vertex.vertex as usize;
+            let near = &near[i * words..(i + 1) * words];
+            let near_enough = NEAR_ENOUGH * posed.parts[self.model.part[v] as usize].radius;
+            let mut is_known = first && vertex.knows_level;
+            *moved = positions[v];
+            for _ in 0..times {
+                if !is_known {
+                    *level = posed.level(v, &vertex.input, *moved, near);
+                    *evaluations += 1;
+                }
+                let (x, found, more) = posed.project(v, &vertex.input, *moved, level, near);
+                *moved = vertex.hold(x, found.held);
+                *level = found;
+                *evaluations += more;
+                is_known = moved.distance_squared(x) < near_enough * near_enough;
+                if is_known && found.h.abs() < near_enough {
+                    break;
+                }
+            }
+        };
+        w.moved[..count]
+            .par_chunks_mut(PREFETCH_BLOCK)
+            .zip(w.levels[..count].par_chunks_mut(PREFETCH_BLOCK))
+            .zip(w.evaluations[..count].par_chunks_mut(PREFETCH_BLOCK))
+            .with_min_len(VERTICES_PER_TASK / PREFETCH_BLOCK)
+            .enumerate()
+            .for_each(|(block, ((moved, levels), evaluations))| {
+                let first = block * PREFETCH_BLOCK;
+                for i in first..first + moved.len() {
+                    posed.prefetch(positions[awake[i].vertex as usize], &near[i * words..(i + 1) * words]);
+                }
+                for (k, moved) in moved.iter_mut().enumerate() {
+                    project(first + k, moved, &mut levels[k], &mut evaluations[k]);
+                }
+            });
+        for (vertex, &moved) in w.awake.iter().zip(&w.moved[..count]) {
+            tracked.positions[vertex.vertex as usize] = moved;
+        }
+        tracked.note("project");
+    }
+
+    /// Relaxation step `number` of the first `count` awake vertices.
+    fn relax_vertices(&self, number: u32, count: usize, w: &mut Workspace, tracked: &mut Tracked) {
+        let omega = self.model.settings.relaxation;
+        relax::step(
+            &self.model.shape,
+            &w.awake,
+            &w.pulls,
+            &w.levels,
+            &tracked.positions,
+            omega,
+            number,
+            &mut w.moved[..count],
+        );
+        for (vertex, &moved) in w.awake.iter().zip(&w.moved[..count]) {
+            tracked.positions[vertex.vertex as usize] = moved;
+        }
+        tracked.note("relax");
+    }
+}

@@ -1,0 +1,78 @@
+//! What is known of the surface's triangles at rest: which cross, which are close, what hangs together.
+
+use super::nudge::LEAST_GAP;
+use super::scratch::Scratch;
+use crate::geom::adjacency::{Adjacency, Lists};
+use crate::geom::burial::{Burial, Sheet};
+use crate::geom::{SelfContact, TriMesh};
+use crate::parts::FOLLOWS;
+
+/// The surface at rest. Stages that move crossing triangles are its methods, one file each.
+pub(super) struct RestSurface {
+    pub(super) triangles: Vec<[u32; 3]>,
+    /// Triangles around each vertex.
+    pub(super) triangles_of_vertex: Lists,
+    /// Pairs that cross at rest, ascending.
+    at_rest: Vec<[u32; 2]>,
+    /// Triangles of skin that follows other skin, such as eyes. It goes there when all else is done: what crosses it now says nothing.
+    follows: Vec<bool>,
+    /// Pairs that are closer at rest than others are kept, ascending.
+    close_at_rest: Vec<[u32; 2]>,
+    pub(super) folds_at_rest: Vec<[u32; 2]>,
+    pub(super) cover_at_rest: Vec<Option<i32>>,
+    pub(super) vertex_ring: Lists,
+    pub(super) component_of_vertex: Vec<u32>,
+}
+
+impl RestSurface {
+    /// Looks at the surface at rest.
+    pub fn new(mesh: &TriMesh, part_of_vertex: &[u32], contact: &mut SelfContact) -> Self {
+        let adjacency = Adjacency::new(mesh);
+        let (component_of_vertex, _) = adjacency.components();
+        let crossings = contact.find(&mesh.positions);
+        let sheet = Sheet {
+            triangles: &mesh.triangles,
+            vertex_ring: &adjacency.vertex_ring,
+            triangles_of_vertex: &adjacency.triangles_of_vertex,
+            component_of_vertex: &component_of_vertex,
+            group_of_vertex: &component_of_vertex,
+        };
+        let (mut burial, mut close_at_rest) = (Burial::default(), Vec::new());
+        burial.cover(&sheet, &mesh.positions, &crossings, contact.bvh());
+        let all: Vec<u32> = (0..mesh.triangles.len() as u32).collect();
+        contact.close_pairs_among(&mesh.positions, &all, 1.5 * LEAST_GAP * mesh.size(), &mut close_at_rest);
+        Self {
+            triangles: mesh.triangles.clone(),
+            at_rest: crossings.pairs,
+            follows: mesh.triangles.iter().map(|t| part_of_vertex[t[0] as usize] == FOLLOWS).collect(),
+            close_at_rest,
+            folds_at_rest: crossings.folds,
+            cover_at_rest: burial.cover,
+            triangles_of_vertex: adjacency.triangles_of_vertex,
+            vertex_ring: adjacency.vertex_ring,
+            component_of_vertex,
+        }
+    }
+
+    /// Whether a pair that crosses is to be separated.
+    pub(super) fn is_new(&self, pair: &[u32; 2]) -> bool {
+        !pair.iter().any(|&t| self.follows[t as usize]) && self.at_rest.binary_search(pair).is_err()
+    }
+
+    /// Whether a pair that is close is to be nudged apart.
+    pub(super) fn is_newly_close(&self, pair: &[u32; 2]) -> bool {
+        !pair.iter().any(|&t| self.follows[t as usize]) && self.close_at_rest.binary_search(pair).is_err()
+    }
+
+    /// Fills in the triangles around `vertices`, ascending.
+    pub(super) fn list_triangles(&self, vertices: impl Iterator<Item = u32>, scratch: &mut Scratch) {
+        scratch.triangles.clear();
+        for &t in vertices.flat_map(|v| self.triangles_of_vertex.get(v as usize)) {
+            if !std::mem::replace(&mut scratch.is_listed[t as usize], true) {
+                scratch.triangles.push(t);
+            }
+        }
+        scratch.triangles.sort_unstable();
+        scratch.triangles.iter().for_each(|&t| scratch.is_listed[t as usize] = false);
+    }
+}

@@ -1,0 +1,148 @@
+//! Stage `search`: for every vertex the parts in reach, how far it is off its level, and whether it sleeps. Buried skin
+//! goes to the first crossing, seen from its own bone.
+
+use super::first_crossing;
+use super::level::{Level, LevelInput};
+use super::model::{CORE_VALUE, Model};
+use super::pose::{Posed, marked, smoothstep};
+use super::tracker::{PREFETCH_BLOCK, Tracked, Tracker, VERTICES_PER_TASK, Workspace};
+use glam::{Mat3A, Vec3A};
+use rayon::prelude::*;
+
+/// Weight of joints that move against the own part from which on a vertex is fully awake.
+const AWAKE_WEIGHT: f32 = 0.05;
+/// Level at the start, in radii, from which on a vertex is fully awake.
+const AWAKE_LEVEL: f32 = 0.03;
+/// In depths of the burial: how far contact may take skin from where skinning had it.
+pub(super) const MOST_CONTACT_OFFSET: f32 = 1.5;
+/// In radii: a vertex that the last frame left farther than this from its level starts anew.
+const RESTART_LEVEL: f32 = 0.25;
+
+/// What the search for contact found of a vertex.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Searched {
+    /// Where skinning has it, or where the ray took it from there.
+    pub anchor: Vec3A,
+    /// Where tracking starts.
+    pub from: Vec3A,
+    /// The part the ray took it out of, or `u32::MAX`.
+    pub taken_from: u32,
+    pub evaluations: u32,
+    pub activity: f32,
+    /// Where it is; meaningless without evaluations.
+    pub level: Level,
+}
+
+impl Tracker {
+    /// Rays: skin inside other limbs goes back to its own side. Also finds the parts that reach each vertex and how
+    /// far it is off its level.
+    pub(super) fn search(&self, posed: &Posed, coherent: bool, w: &mut Workspace, tracked: &mut Tracked) {
+        let model = &self.model;
+        let words = model.bones.len().div_ceil(64).max(1);
+        w.near.resize(words * model.tracked.len(), 0);
+        w.searched.resize(model.tracked.len(), Searched::default());
+        let (positions, skinned, iso, near_contact) =
+            (&tracked.positions, &w.skinned, &w.iso, &w.near_contact);
+        let room = &w.room;
+        // The parts in reach; none if nothing moves against the vertex.
+        let look_around = |i: usize, near: &mut [u64]| {
+            let v = model.tracked[i] as usize;
+            let own = &posed.parts[model.part[v] as usize];
+            let x = skinned[v].0;
+            match near_contact[v] > 0.0 {
+                true => posed.reachable(x, own.radius, near),
+                false => posed.reachable_related(model.part[v], x, posed.longest_offset(v), near),
+            }
+            let foreign: f32 = model
+                .influences_of(v)
+                .iter()
+                .filter(|(joint, _)| posed.group_of_joint[*joint as usize] != own.group)
+                .map(|influence| influence.1)
+                .sum();
+            // It is where its own part has it; only a part that is as strong there can change that.
+            let carried =
+                model.is_own[v] && iso[v] == model.iso[v] && iso[v] > CORE_VALUE && near_contact[v] <= 0.0;
+            let leaves_alone = |k: u32| {
+                posed.parts[k as usize].group == own.group
+                    || (carried && !model.is_joined[k as usize] && !posed.reaches_with_core(k, x))
+            };
+            if foreign == 0.0 && !posed.feels_layer(model.part[v], x) && marked(near).all(leaves_alone) {
+                near.fill(0);
+            } else {
+                posed.prefetch(if coherent { positions[v] } else { x }, near);
+            }
+            foreign
+        };
+        let search = |i: usize, foreign: f32, near: &mut [u64]| {
+            let v = model.tracked[i] as usize;
+            let own = &posed.parts[model.part[v] as usize];
+            let x = skinned[v].0;
+            let mut found = Searched { anchor: x, from: x, taken_from: u32::MAX, ..Searched::default() };
+            if near.iter().all(|&word| word == 0) {
+                return found;
+            }
+            let is_near_contact = near_contact[v] > 0.0;
+            let mut input = LevelInput::free(iso[v]);
+            if is_near_contact {
+                input = level_input(model, v, &skinned[v].1, iso[v], near_contact[v]);
+                let (to, part) = first_crossing::take_out(posed, v, &input, x, near, &mut found.evaluations);
+                found.anchor =
+                    x + (to - x).clamp_length_max(model.max_offset[v] + MOST_CONTACT_OFFSET * room[v]);
+                found.from = found.anchor;
+                found.taken_from = part;
+                input.taken_from = part;
+            }
+            if found.taken_from != u32::MAX {
+                posed.reachable(found.anchor, 0.5 * own.radius, near);
+            }
+            let mut level = |at: Vec3A, near: &mut [u64]| {
+                found.evaluations += 1;
+                match is_near_contact {
+                    true => posed.level(v, &input, at, near),
+                    false => posed.free_level(v, iso[v], at, posed.longest_offset(v), near),
+                }
+            };
+            // Skin that is awake for sure starts where the last frame left it, unless the pose has left that behind.
+            let sure = found.taken_from != u32::MAX || foreign >= AWAKE_WEIGHT;
+            let last = if coherent && sure { Some(level(positions[v], near)) } else { None };
+            match last.filter(|level| level.h.abs() < RESTART_LEVEL * own.radius) {
+                Some(level) => (found.from, found.level) = (positions[v], level),
+                None => found.level = level(found.anchor, near),
+            }
+            let off = found.level.h.abs() / (AWAKE_LEVEL * own.radius);
+            found.activity = if sure { 1.0 } else { smoothstep(off).max(foreign / AWAKE_WEIGHT) };
+            found
+        };
+        w.searched
+            .par_chunks_mut(PREFETCH_BLOCK)
+            .zip(w.near.par_chunks_mut(PREFETCH_BLOCK * words))
+            .with_min_len(VERTICES_PER_TASK / PREFETCH_BLOCK)
+            .enumerate()
+            .for_each(|(block, (found, near))| {
+                let first = block * PREFETCH_BLOCK;
+                let mut foreign = [0.0; PREFETCH_BLOCK];
+                for (k, near) in near.chunks_mut(words).enumerate() {
+                    foreign[k] = look_around(first + k, near);
+                }
+                for (k, (found, near)) in found.iter_mut().zip(near.chunks_mut(words)).enumerate() {
+                    *found = search(first + k, foreign[k], near);
+                }
+            });
+    }
+}
+
+/// Of skin near a contact.
+pub(super) fn level_input(
+    model: &Model,
+    v: usize,
+    motion: &Mat3A,
+    iso: f32,
+    near_contact: f32,
+) -> LevelInput {
+    LevelInput {
+        normal: (*motion * model.normals[v]).normalize_or_zero(),
+        taken_from: u32::MAX,
+        iso,
+        near_contact,
+    }
+}
