@@ -9,8 +9,8 @@ use ecorche::field::operator::{Bulge, Composition, Contact, Controller, Operator
 use ecorche::field::tree::Rule;
 use ecorche::field::{Field, Tree};
 use ecorche::skinning::Skinning;
-use ecorche::tracking::papers::own_side::OwnSide;
 use ecorche::tracking::VertexReport;
+use ecorche::tracking::papers::own_side::OwnSide;
 use ecorche::tracking::papers::{scheme_2012, scheme_2014};
 use glam::Vec3;
 use limb::{Limb, Turn};

@@ -14,7 +14,7 @@ pub const QUANTITIES: [(&str, &str); 11] = [
     ("stretch", "mean length of the edges around a vertex over rest"),
     ("depth", "depth of vertices inside another part of the skin"),
     ("crossing", "triangles that meet others, and did not at rest"),
-    ("part", "the bone whose part a vertex belongs to"),
+    ("region", "the skin by the bone that holds it most"),
     ("weight:JOINT", "weight of a joint"),
     ("iso-error", "how far a vertex is from the field value it had at rest; method implicit"),
     ("contact", "vertices held by a contact; method implicit"),
@@ -77,6 +77,8 @@ pub struct Inspector<'a> {
 impl<'a> Inspector<'a> {
     /// Prepares the quantity called `name`.
     pub fn new(character: &'a Character, name: &str) -> Result<Self, QuantityError> {
+        // The name it had first.
+        let name = if name == "part" { "region" } else { name };
         let joint = match name.strip_prefix("weight:") {
             Some(joint) => {
                 let found = character.skeleton.find(joint);
@@ -106,12 +108,12 @@ impl<'a> Inspector<'a> {
         let (unit, range, map, values) = match (self.name.as_str(), self.joint) {
             (_, Some(joint)) => ("", [0.0, 1.0], ColourMap::Sequential, self.weights(joint)),
             ("stretch", _) => ("× rest", [0.5, 1.5], ColourMap::Diverging, self.stretch(frame)),
-            ("part", _) => {
-                let last = self.surface.partition.parts.len().saturating_sub(1).max(1) as f32;
-                let parts = &self.surface.partition.part_of_vertex;
+            ("region", _) => {
+                let last = self.surface.regions.regions.len().saturating_sub(1).max(1) as f32;
+                let regions = &self.surface.regions.region_of_vertex;
                 // Neighbouring bones have neighbouring numbers; a stride spreads them over the map.
-                let spread = |part: u32| ((part * 7) % (last as u32 + 1)) as f32;
-                ("", [0.0, last], ColourMap::Sequential, parts.iter().map(|&p| spread(p)).collect())
+                let spread = |region: u32| ((region * 7) % (last as u32 + 1)) as f32;
+                ("", [0.0, last], ColourMap::Sequential, regions.iter().map(|&r| spread(r)).collect())
             }
             (name, _) if of_tracking => of_tracking_values(name, tracked),
             (name, _) => {

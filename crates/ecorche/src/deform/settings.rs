@@ -8,8 +8,8 @@ use crate::field::{Composition, operator};
 use crate::muscle::{Motion, thin};
 use crate::parts::PartSettings;
 use crate::tracking::papers::own_side::OwnSide;
-use crate::tracking::robust;
 use crate::tracking::papers::{scheme_2012, scheme_2014};
+use crate::tracking::robust;
 
 /// How muscles and fat move and what room they have.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -224,7 +224,7 @@ impl Judge {
     pub fn of(surface: &Surface) -> Result<Self, JudgeError> {
         Self::new(JudgeInput {
             rest: &surface.mesh,
-            part_of_vertex: &surface.partition.part_of_vertex,
+            part_of_vertex: &surface.regions.region_of_vertex,
             group_of_vertex: None,
             influences: &surface.influences,
         })

@@ -23,9 +23,9 @@ const ROUNDS: usize = 4;
 const HOPELESS: f32 = 10.0;
 
 pub(super) fn gather(surface: &Surface, character: &Character, settings: &PartSettings) -> Parts {
-    let partition = &surface.partition;
+    let regions = &surface.regions;
     let mut joint_of_vertex: Vec<u32> =
-        partition.part_of_vertex.iter().map(|&p| partition.parts[p as usize].joint).collect();
+        regions.region_of_vertex.iter().map(|&r| regions.regions[r as usize].joint).collect();
     let bones = Bones::new(character, surface, &joint_of_vertex);
     let (outside, following) = Outside::new(&surface.mesh, &joint_of_vertex, &bones);
     let symmetry = Symmetry::find(&surface.mesh, &bones, &mut joint_of_vertex);
@@ -55,8 +55,7 @@ pub(super) fn gather(surface: &Surface, character: &Character, settings: &PartSe
     let fits = body.fit();
     body.into_parts(fits, character, |report| {
         report.following = following;
-        report.islands =
-            [partition.joined.len(), partition.joined.iter().map(|island| island.vertices).sum()];
+        report.islands = [regions.joined.len(), regions.joined.iter().map(|island| island.vertices).sum()];
     })
 }
 

@@ -21,8 +21,8 @@ pub(super) fn key(surface: &Surface, character: &Character, settings: &PartSetti
         let rest = joint.rest.to_affine();
         map.to_cols_array().iter().chain(&rest.to_cols_array()).for_each(|f| word(f.to_bits()));
     }
-    for &p in &surface.partition.part_of_vertex {
-        word(surface.partition.parts[p as usize].joint);
+    for &region in &surface.regions.region_of_vertex {
+        word(surface.regions.regions[region as usize].joint);
     }
     let PartSettings {
         samples,

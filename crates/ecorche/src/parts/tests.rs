@@ -12,7 +12,7 @@ use crate::field::Field;
 use crate::geom::Adjacency;
 use crate::math::Transform;
 use crate::samples;
-use crate::skinning::{Partition, PartitionSettings, partition};
+use crate::skinning::{RegionSettings, Regions, regions};
 use std::sync::OnceLock;
 
 fn sample(name: &str) -> (Character, Surface) {
@@ -35,9 +35,9 @@ fn hand() -> &'static (Character, Surface, Parts) {
 }
 
 fn solid(character: &Character, surface: &Surface) -> (Outside, Solid) {
-    let partition = &surface.partition;
+    let regions = &surface.regions;
     let joints: Vec<u32> =
-        partition.part_of_vertex.iter().map(|&p| partition.parts[p as usize].joint).collect();
+        regions.region_of_vertex.iter().map(|&r| regions.regions[r as usize].joint).collect();
     let bones = Bones::new(character, surface, &joints);
     let (outside, _) = Outside::new(&surface.mesh, &joints, &bones);
     let solid = Solid::whole(&outside, None);
@@ -118,13 +118,13 @@ fn a_helper_joint_with_a_few_vertices_joins_the_part_around_it() {
     character.skeleton.joints.push(joint);
     let mut surface = Surface::new(&character).unwrap();
     let middle = (0..surface.mesh.positions.len())
-        .find(|&v| surface.partition.parts[surface.partition.part_of_vertex[v] as usize].joint == 1)
+        .find(|&v| surface.regions.regions[surface.regions.region_of_vertex[v] as usize].joint == 1)
         .unwrap();
     let around = Adjacency::new(&surface.mesh).vertex_ring.get(middle).to_vec();
     let before = Parts::build(&surface, &character, &quick(), None);
-    surface.partition.parts.push(partition::Part { joint: helper as u32, vertices: around.len() });
-    let own = surface.partition.parts.len() as u32 - 1;
-    around.iter().for_each(|&v| surface.partition.part_of_vertex[v as usize] = own);
+    surface.regions.regions.push(regions::Region { joint: helper as u32, vertices: around.len() });
+    let own = surface.regions.regions.len() as u32 - 1;
+    around.iter().for_each(|&v| surface.regions.region_of_vertex[v as usize] = own);
     let parts = Parts::build(&surface, &character, &quick(), None);
     assert_eq!(parts.report.merged.len(), 1);
     assert_eq!(
@@ -139,7 +139,7 @@ fn a_helper_joint_with_a_few_vertices_joins_the_part_around_it() {
 /// Gives every vertex to a joint, as painted weights would.
 fn paint(surface: &mut Surface, joint_of_vertex: &[u32]) {
     let adjacency = Adjacency::new(&surface.mesh);
-    surface.partition = Partition::new(&adjacency, joint_of_vertex, PartitionSettings::default());
+    surface.regions = Regions::new(&adjacency, joint_of_vertex, RegionSettings::default());
 }
 
 /// Adds joints below others; returns the number of the first.
@@ -222,15 +222,15 @@ fn parts_of_randomly_painted_skin_hang_on_roots() {
     }
 }
 
-/// Adds a ball to the surface, held by the part of vertex 0.
+/// Adds a ball to the surface, held by the region of vertex 0.
 fn add_ball(surface: &mut Surface, middle: Vec3, radius: f32) -> usize {
     let first = surface.mesh.positions.len() as u32;
     let corners = [Vec3::X, Vec3::Y, Vec3::Z, Vec3::NEG_X, Vec3::NEG_Y, Vec3::NEG_Z];
     surface.mesh.positions.extend(corners.map(|c| middle + radius * c));
     let faces = [[0, 1, 2], [1, 3, 2], [3, 4, 2], [4, 0, 2], [1, 0, 5], [3, 1, 5], [4, 3, 5], [0, 4, 5]];
     surface.mesh.triangles.extend(faces.map(|t| t.map(|v| v + first)));
-    let part = surface.partition.part_of_vertex[0];
-    surface.partition.part_of_vertex.extend([part; 6]);
+    let region = surface.regions.region_of_vertex[0];
+    surface.regions.region_of_vertex.extend([region; 6]);
     first as usize
 }
 

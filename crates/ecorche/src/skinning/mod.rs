@@ -22,12 +22,12 @@ mod fixture;
 pub mod heat_weights;
 mod layout;
 mod linear;
-pub mod partition;
+pub mod regions;
 mod surface;
 
 pub use centre_of_rotation::CentresOfRotation;
 pub use heat_weights::{HeatSettings, HeatWeights, heat_weights};
-pub use partition::{Partition, PartitionSettings};
+pub use regions::{RegionSettings, Regions};
 pub use surface::Surface;
 
 use crate::character::{Binding, Influences, Mesh};

@@ -1,6 +1,6 @@
 //! All skinned meshes of a character, welded, as one surface.
 
-use super::partition::{Partition, PartitionSettings};
+use super::regions::{RegionSettings, Regions};
 use crate::character::{Character, Influences, Pose};
 use crate::frame::Frame;
 use crate::geom::{Adjacency, TriMesh};
@@ -13,8 +13,8 @@ pub struct Surface {
     pub mesh: TriMesh,
     /// Skeleton joints that hold each vertex.
     pub influences: Influences,
-    /// The surface by bone; its joints are the skeleton's.
-    pub partition: Partition,
+    /// The surface by dominant bone; its joints are the skeleton's.
+    pub regions: Regions,
     /// Mesh of the character and file vertex of each surface vertex.
     source: Vec<(u32, u32)>,
     /// First surface vertex of each mesh of the character; `None` for a mesh without skin.
@@ -56,10 +56,10 @@ impl Surface {
         }
         let influences = Influences::new(lists);
         let strongest: Vec<u32> = (0..influences.len()).map(|v| influences.strongest(v)).collect();
-        let partition = Partition::new(&Adjacency::new(&whole), &strongest, PartitionSettings::default());
+        let regions = Regions::new(&Adjacency::new(&whole), &strongest, RegionSettings::default());
         let joint_from_bind =
             joint_from_bind.into_iter().map(|map| map.unwrap_or(Affine3A::IDENTITY)).collect();
-        Some(Self { mesh: whole, influences, partition, source, first_of_mesh, joint_from_bind })
+        Some(Self { mesh: whole, influences, regions, source, first_of_mesh, joint_from_bind })
     }
 
     /// Positions of the surface's vertices in `frame`.

@@ -1,4 +1,4 @@
-//! Where skinning alone buries skin in skin: there, and near it, contact is looked for.
+//! Stage `find_contact`: where skinning alone buries skin in skin. Contact is looked for there and near it.
 
 use super::model::Model;
 use super::pose::smoothstep;
@@ -19,7 +19,7 @@ const FULL_CONTACT_ROOM: f32 = 0.05;
 /// much as it is deep. Without a limit coarse skin swells and sinks by half an edge from one frame to the next; at 0.2 the
 /// fingers of mh_base stay tangled.
 const MOST_CROSSING_ROOM: f32 = 0.4;
-/// What the room to part loses per metre along the skin. At 0.5 shoulders stay tangled when the arms go up.
+/// What the room to separate loses per metre along the skin. At 0.5 shoulders stay tangled when the arms go up.
 const ROOM_SLOPE: f32 = 0.25;
 /// In inner radii along the skin: how far from what skinning alone buries contact is looked for. Three radii opened the
 /// athlete's shoulder around a crossing in the armpit; less than 1 was not tried.

@@ -1,4 +1,4 @@
-//! Pieces without a field (eyes, hair, buckles) go along with the skin they sit on.
+//! Stage `follow`: pieces without a field (eyes, hair, buckles) move with the skin they sit on.
 
 use super::model::Model;
 use crate::parts::FOLLOWS;

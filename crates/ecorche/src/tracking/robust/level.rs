@@ -73,7 +73,7 @@ impl Level {
     }
 }
 
-/// What is known of a vertex before it is tracked.
+/// What the level function needs to know of a vertex besides where it is.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LevelInput {
     /// Where its skin looks, unit.
@@ -216,8 +216,8 @@ impl Posed<'_> {
     }
 
     /// In the crease between parts that are nearly as strong as each other, turns the gradient of `top` to the middle. Returns by how
-    /// much what the layers add there has changed since rest: of the strongest part, whosesoever the vertex is, or skin over a muscle that
-    /// ends at the border of two parts would come up on one side and be held back on the other.
+    /// much what the layers add there has changed since rest: of the strongest part, whichever the vertex belongs to. Otherwise skin over a
+    /// muscle that ends at the border of two parts would come up on one side and be held back on the other.
     #[inline]
     fn crease(&self, v: usize, own: &Sampled, others: &[Sampled], top: &mut Sampled) -> f32 {
         let (mut sum, mut change, mut total) = (Vec3A::ZERO, 0.0, 0.0);

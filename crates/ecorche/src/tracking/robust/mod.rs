@@ -1,27 +1,30 @@
 //! One shot from rest to any pose, with contact: the scheme for real characters.
 //!
 //! The projections of the papers go wrong where a limb has passed the other's bone: there the two gradients
-//! agree, and nothing in the field tells which side is whose. Here the skeleton tells. The direction from the other
-//! bone to the own one is known whatever the depth, and along it the first place where the other limb begins, seen
-//! from the own bone, is where the skin belongs. A frame is:
+//! agree, and the field does not tell which side belongs to whom. Here the skeleton tells. The direction from the other
+//! bone to the own one is known at any depth. Seen from the own bone along it, the skin belongs where the other limb
+//! begins. A frame has these stages; each has one name, for its time ([`Tracked::stages`]), its function and its file:
 //!
-//! | stage | what it does | file |
-//! |---|---|---|
-//! | start | dual quaternion skinning | `start.rs` |
-//! | cross | what of it lies inside other skin, and what is near that: only there can contact be | `near_contact.rs` |
-//! | aside | thin limbs that are swallowed by others step sidestepped, whole | `sidestep.rs` |
-//! | ray | buried skin goes to the first crossing, seen from its own bone | `ray.rs` |
-//! | wake | which vertices take part at all; the rest keep what skinning gave them | `tracker.rs` |
-//! | track | steps to the zero of the level function, relaxed along it | `level.rs`, `relax.rs` |
-//! | untangle | the last triangles that cross are smoothed until none do, and the skin around them takes up what they lose | `untangle.rs`, `tangles.rs`, `refill.rs` |
-//! | follow | pieces without a field go along with the skin they sit on | `follow.rs` |
+//! | stage | what it does | file | and |
+//! |---|---|---|---|
+//! | `skin` | dual quaternion skinning, and displacement by the fat under the skin | `skin.rs` | |
+//! | `find_contact` | finds skin that lies inside other skin, and skin near it: contact can only be there | `find_contact.rs` | |
+//! | `sidestep` | moves a thin limb that lies inside another out of it, as a whole; then finds contact again | `sidestep.rs` | |
+//! | `search` | finds the parts in reach of each vertex and moves buried skin to the first crossing | `search.rs` | `first_crossing.rs` |
+//! | `wake` | chooses the vertices that take part; the others keep what skinning gave them | `wake.rs` | |
+//! | `project` | steps to the zero of the level function, relaxed along it | `project.rs` | `level.rs`, `relax.rs` |
+//! | `untangle` | separates triangles that still cross, round by round (`separate.rs`), and keeps the best state of every tangle (`tangles.rs`); a second pass starts small remaining tangles again with gentle rounds; then the skin around takes up the lost volume (`refill.rs`), and triangles that almost touch are moved apart (`nudge.rs`) | `untangle.rs` | as named |
+//! | `follow` | moves pieces without a field along with the skin they sit on | `follow.rs` | |
 //!
-//! Limits: a part swallowed whole by a thicker one (a finger inside an upper arm) has no place of its own to go to;
-//! folds inside one part are not seen by its field and left to the last stage.
+//! The rest is what stages work on: `model.rs` (the character at rest; `bone.rs`, `neighbours.rs`), `rest_surface.rs`
+//! (its triangles at rest), `pose.rs` (the parts in a pose; `bend.rs`), `scratch.rs`, and `tracker.rs` (one frame).
+//!
+//! Limits: a part that lies wholly inside a thicker one (a finger in an upper arm) has no place of its own to go to. The
+//! field of a part does not see folds inside it; the stage `untangle` does.
 //!
 //! Based on: Vaillant et al. Implicit Skinning. 2012, and Robust Iso-Surface Tracking for Interactive Character
 //! Skinning. 2014.
-//! Differs in: the ray, the separator of two parts, the max_offset and the untangling, which are our own.
+//! Differs in: the first crossing, the separator of two parts, the largest offset and the untangling are our own.
 
 mod bend;
 mod bone;

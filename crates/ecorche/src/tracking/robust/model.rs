@@ -64,7 +64,7 @@ pub(super) struct Model {
     pub gap: Vec<f32>,
     /// Inner radius of its part, or thickness of the skin there (an ear of a large head) if that is less, metres.
     pub local_radius: Vec<f32>,
-    /// What it is pushed by, of a whole: the local_radius, but no less than [`LEAST_STRIDE`] edges, metres.
+    /// Length of a full push: the local radius, but no less than [`LEAST_STRIDE`] edges, metres.
     pub stride: Vec<f32>,
     /// How far free skin may leave its skinned position, metres.
     pub max_offset: Vec<f32>,

@@ -13,7 +13,7 @@ pub(super) const LEAST_GAP: f32 = 4e-5;
 const MOST_NUDGES: usize = 8;
 
 impl RestSurface {
-    /// Moves triangles that have been parted or were `close` and all but touch others away from them, unless they would
+    /// Moves triangles that were separated or `close` and all but touch others away from them, unless they would
     /// cross others then; `left` are pairs that cross anyway, ascending.
     pub(super) fn nudge(
         &self,

@@ -37,7 +37,7 @@ pub(super) struct Sampled {
     pub raise: f32,
 }
 
-/// Steps to where skin is drawn. What is left of a pad's offset of 20 mm is 0.2 mm at worst, and projection brings the skin to its level.
+/// Steps to where skin is displaced. What is left of a pad's offset of 20 mm is 0.2 mm at worst, and projection brings the skin to its level.
 const DISPLACE_STEPS: usize = 9;
 /// Motions closer than this are one: of the size, and of a rotation's entries.
 const SAME_MOTION: f32 = 1e-6;
@@ -155,7 +155,7 @@ impl<'a> Posed<'a> {
         Sampled { part, value: joined.value, gradient: gradient.into(), raise: joined.value - own.value }
     }
 
-    /// Where skin of a part goes that would be at `x` if no flesh were drawn off its place.
+    /// Where skin of a part goes that would be at `x` if no flesh were displaced.
     pub fn displace(&self, part: u32, x: Vec3A) -> Vec3A {
         let feels = |part: &PosedPart| part.feels_layer(x);
         let Some(layers) = self.layers.filter(|_| self.parts.get(part as usize).is_some_and(feels)) else {
@@ -245,7 +245,7 @@ impl<'a> Posed<'a> {
         self.reachable_of(0..self.parts.len() as u32, x, margin, words);
     }
 
-    /// As [`Posed::reachable`], of the parts that touch `own` at rest: the others are no business of free skin.
+    /// As [`Posed::reachable`], of the parts that touch `own` at rest: free skin ignores the others.
     pub fn reachable_related(&self, own: u32, x: Vec3A, margin: f32, words: &mut [u64]) {
         self.reachable_of(self.model.related(own).iter().copied(), x, margin, words);
     }

@@ -9,7 +9,7 @@ use glam::Vec3A;
 use rayon::prelude::*;
 
 /// Projections of the first round, unless the last frame has left the skin near its level. They are all that skin far from
-/// any contact gets: relaxed along its level after them it hardly leaves it, and projected once more, as it was, it had
+/// any contact gets: relaxed along its level after them it hardly leaves it, and with another projection, as it was, it had
 /// three times as many folds to untangle.
 const FIRST_PROJECTIONS: u32 = 2;
 /// After the rounds: projections with a few relaxation steps between them, then projections alone.
@@ -61,7 +61,7 @@ impl Tracker {
         }
     }
 
-    /// Spreads the shortest edges and draws in the longest: first all that are so, then those that this has made so.
+    /// Lengthens edges that are too short and shortens those that are too long: first all of them, then those that this made so.
     fn keep_lengths(&self, w: &mut Workspace, tracked: &mut Tracked) {
         let model = &self.model;
         w.place.clear();

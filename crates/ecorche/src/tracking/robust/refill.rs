@@ -1,4 +1,4 @@
-//! What parting takes from a crease, the skin around it is given.
+//! Untangling: what separating takes from a crease, the skin around it is given.
 //!
 //! Flesh keeps its volume: where two limbs press each other it bulges beside the contact. Smoothing knows nothing of that
 //! and only takes. So the volume that each vertex has swept inward is counted and spread along the skin out of the crease, and the
@@ -15,7 +15,7 @@ use glam::Vec3;
 /// Times the volume that is still lost is counted and given back. With one the dying cow loses more than linear skinning; a
 /// third gives a tenth of a point.
 const PASSES: usize = 2;
-/// In inner radii: skin that was parted so far is the crease itself and hardly swells. At 0.3 a walking Geno loses as much volume as with
+/// In inner radii: skin that was moved so far is the crease itself and hardly swells. At 0.3 a walking Geno loses as much volume as with
 /// linear skinning; at 0.5 the cylinder bent by 170 degrees and twisted by 80 keeps crossings.
 const CREASE_OFFSET: f32 = 0.4;
 /// In local radii: most that skin swells. At 0.1 Geno, as above; at 0.2 skin of Rocketbox strays and the dying cow's moves farther.
@@ -46,7 +46,7 @@ pub(super) struct Refill {
     crease: Vec<f32>,
     /// Share of what is passed to it that it takes.
     open: Vec<f32>,
-    /// Where it has swollen to, from where parting left it, and its way in this pass.
+    /// Where it has swollen to, from where separating left it, and its way in this pass.
     swollen: Vec<Vec3>,
     ways: Vec<Vec3>,
     is_listed: Vec<bool>,
@@ -268,7 +268,7 @@ mod tests {
     use crate::skinning::Surface;
     use crate::tracking::robust::Tracker;
 
-    /// A dent pressed into a cylinder by hand, as parting would leave it.
+    /// A dent pressed into a cylinder by hand, as separating would leave it.
     #[test]
     fn skin_around_a_dent_swells_by_what_the_dent_has_lost() {
         let character = crate::samples::build("cylinder").unwrap();

@@ -1,4 +1,4 @@
-//! Relaxation of awake vertices: as rigid as possible, along the level surface, on a max_offset.
+//! Relaxation of awake vertices: as rigid as possible, along the level surface, within a largest offset.
 
 use super::level::Level;
 use super::tracker::VERTICES_PER_TASK;
@@ -29,13 +29,13 @@ pub(super) fn pulls(
 }
 
 impl Awake {
-    /// Length of the max_offset where contact holds the skin so much, metres.
+    /// Largest offset from the anchor where contact holds the skin so much, metres.
     #[inline]
     fn most(&self, held: f32) -> f32 {
         self.activity * (self.max_offset + held * self.radius)
     }
 
-    /// A position no farther from the anchor than the leash is long.
+    /// A position no farther from the anchor than the largest offset.
     #[inline]
     pub fn limit(&self, x: Vec3A, held: f32) -> Vec3A {
         self.anchor + (x - self.anchor).clamp_length_max(self.most(held))
@@ -110,8 +110,8 @@ pub(super) fn keep_lengths(
     if count > 0.0 { x + sum / count } else { x }
 }
 
-/// Of the length at rest. Projection draws both sides of a crease to its bottom, and smoothing what crosses to a
-/// point; without this the cylinder bent by 90 degrees has edges of 0.05.
+/// Of the length at rest. Projection moves both sides of a crease to its bottom, and smoothing shrinks what crosses
+/// to a point; without this the cylinder bent by 90 degrees has edges of 0.05.
 pub(super) const SHORTEST: f32 = 0.2;
 /// Of the length at rest. Two limbs pushed apart stretch the skin between them; without this the cylinder bent by 120
 /// degrees and twisted by 80 has edges of 3.5; smaller ones were not tried.

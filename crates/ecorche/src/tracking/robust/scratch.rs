@@ -25,11 +25,11 @@ pub(super) struct Scratch {
     pub is_listed: Vec<bool>,
     pub moved: Vec<Vec3>,
     pub pushes: Vec<Vec3>,
-    /// Vertices that were parted and by how much each round, 0 to 1, with repetitions.
+    /// Vertices that were moved and by how much each round, 0 to 1, with repetitions.
     pub separated: Vec<(u32, f32)>,
     /// Where the frame's untangling began.
     pub before: Vec<Vec3>,
-    /// And where it was begun once more.
+    /// And where the second pass began.
     pub again: Vec<Vec3>,
     pub left: Vec<[u32; 2]>,
     pub close: Vec<[u32; 2]>,
@@ -120,7 +120,7 @@ impl Scratch {
         self.ring = ring;
     }
 
-    /// Takes all strength away; `moved` hears who had any.
+    /// Takes all strength away and adds the vertices that had any to `moved`.
     pub fn unmark(&mut self, moved: &mut Vec<u32>) {
         moved.extend_from_slice(&self.touched);
         let share = |v: u32| if self.crosses[v as usize] { 1.0 } else { self.strength[v as usize] };

@@ -11,14 +11,14 @@ use crate::parts::FOLLOWS;
 use glam::{Mat3A, Vec3, Vec3A};
 
 /// Share of the way to the mean taken at a time, at the crossing itself: of folds, and of limbs after a push.
-/// Limbs smoothed like folds shrink instead of parting: the athlete's fist kept 47 crossings.
+/// Limbs smoothed like folds shrink instead of separating: the athlete's fist kept 47 crossings.
 const SMOOTHING: f32 = 0.5;
 const PUSHED_SMOOTHING: f32 = 0.2;
 /// In inner radii: how far around a crossing the skin moves along, falling to nothing.
 const SPREAD_REACH: f32 = 0.5;
 /// Rings that the spread may take.
 const SPREAD_RINGS: usize = 4;
-/// Rounds after which a crossing that is still there is smoothed once more per round and farther around: CesiumMan
+/// Rounds after which a crossing that is still there is smoothed one more time per round and farther around: CesiumMan
 /// needs four gentle rounds, which cost no volume where strong ones cost 5 %; the hands of mh_base stay tangled
 /// without force. With 3 they did too, with 6 they took twice the rounds.
 pub(super) const ROUNDS_PER_FORCE: u32 = 4;
@@ -32,8 +32,8 @@ const FOLD_PUSH_FORCE: u32 = 2;
 /// In strides: how far a crossing triangle goes in one round to shorten its contour. At 0.1 the hand's fist takes
 /// twice the rounds; with inner radii for strides lips and lids were pushed as far as the head is thick.
 const CONTOUR_STEP: f32 = 0.15;
-/// In mean edges: depth of a crossing from which on it is parted with full strength. A shallower one needs less, and what has
-/// only begun to cross must not jump: at full strength always, the fist moves 25 times as far as the skeleton in single frames and
+/// In mean edges: depth of a crossing from which on it is separated with full strength. A shallower one needs less, and what
+/// only starts to cross must not jump: at full strength always, the fist moves 25 times as far as the skeleton in single frames and
 /// the fox's walk 3.3 times; at 1 the fox keeps crossings.
 const FULL_STRENGTH_DEPTH: f32 = 0.5;
 /// In inner radii: depth that every crossing is taken to have at least, doubled with each unit of force. At 0.1 and at 0.4 the
@@ -219,7 +219,7 @@ impl Scratch {
         }
     }
 
-    /// Spreads the shortest and draws in the longest edges of marked vertices.
+    /// Lengthens edges of marked vertices that are too short and shortens those that are too long.
     fn keep_lengths(&mut self, model: &Model) {
         let Scratch { positions, touched, moved, .. } = self;
         for _ in 0..LENGTH_STEPS {

@@ -1,4 +1,4 @@
-//! Thin limbs that skinning drives through others are led around them, whole.
+//! Stage `sidestep`: moves thin limbs that skinning drives through others out of them, as a whole.
 //!
 //! A thumb whose bone passes through a finger has no side to go back to: all around it is inside. Smoothing parts
 //! the two by wearing one of them down to a thread. So before anything is tracked, a stretch of a limb that is swallowed
@@ -20,7 +20,7 @@ use crate::math::svd;
 use crate::parts::FOLLOWS;
 use glam::{DMat3, Mat3A, Vec3, Vec3A};
 
-/// How closed a buried stretch is, 0 for one that is pressed flat and 1 for one buried all around, when it steps sidestepped. A round limb
+/// How closed a buried stretch is, 0 for one that is pressed flat and 1 for one buried all around, from which on it steps aside. A round limb
 /// buried to its middle has 0.36. The thumbs of mh_base have 0.2 to 0.5 in its walk and run, where tracking alone parts them, and 0.7
 /// to 0.9 in its jump, where it wears fingers down to threads. At 0.6 its walk keeps 44 crossings (ten frames a second), at 0.7 its jump
 /// 129 (thirty), here none and 3. It goes all of the way or stays: half the way is still inside, and a step that grew from 0.65 to 0.75 left
@@ -98,7 +98,7 @@ struct Step {
 }
 
 impl Tracker {
-    /// Limbs that are swallowed step sidestepped.
+    /// Moves limbs that lie inside others out of them.
     pub(super) fn sidestep(&self, coherent: bool, w: &mut Workspace, tracked: &mut Tracked) {
         w.sidestepped.clear();
         w.sidestepped.resize(self.len(), 0.0);
@@ -114,7 +114,7 @@ impl Tracker {
 }
 
 impl RestSurface {
-    /// Moves `skinned` where it is swallowed, after [`RestSurface::find_contact`]; `aside` hears which vertices have moved, 0 to 1.
+    /// Moves `skinned` where it is swallowed, after [`RestSurface::find_contact`]; `sidestepped` gets how much each vertex has moved, 0 to 1.
     /// Whether any has. `bvh` fits them.
     pub fn sidestep(
         &self,

@@ -50,7 +50,7 @@ impl Tracker {
     }
 }
 
-/// Position of vertex `v` that rests at `rest`, drawn along with the flesh under it, and the matrix that takes its rest edges along.
+/// Position of vertex `v` that rests at `rest`, displaced with the flesh under it, and the matrix of its motion.
 fn skin_vertex(posed: &Posed, v: usize, rest: Vec3A) -> (Vec3A, Mat3A) {
     let (x, turn) = blend(posed, v, rest);
     let model = posed.model;

@@ -10,7 +10,7 @@ use crate::geom::adjacency::Lists;
 use glam::Vec3;
 
 /// Most that a tangle may cost if nothing crosses afterwards. The thumb of the hand sample loses 0.77 in its fist, held by four
-/// fingers; the paws that the running fox drives through its own legs are parted at 0.89 and are gone then. The cylinder bent
+/// fingers; the paws that the running fox drives through its own legs are separated at 0.89 and are gone then. The cylinder bent
 /// by 170 degrees and twisted by 80 loses 0.22 of its skin; without a limit the beagle's chest, when its front legs curl up through
 /// it, shrinks to a thread.
 const MOST_LOST_IF_FREE: Lost = Lost { of_part: 0.85, of_skin: 0.3 };
@@ -225,7 +225,7 @@ impl Tangles {
     }
 
     /// Puts every tangle of `positions`, which are those of the first state, into the state in which the fewest of its pairs
-    /// cross, and of equal ones the first, or the last if none do; states that cost too much do not count. `left` hears what still crosses, ascending.
+    /// cross, and of equal ones the first, or the last if none do; states that cost too much do not count. `left` gets what still crosses, ascending.
     pub fn best(&mut self, skin: &Skin, positions: &mut [Vec3], left: &mut Vec<[u32; 2]>) {
         let Self { first, members, areas, area, states, pairs, moved, costs, standings, costs_here, .. } =
             self;

@@ -112,7 +112,7 @@ pub struct Workspace {
     pub(super) near_contact: Vec<f32>,
     /// How far skin may have to go to be separated, metres.
     pub(super) room: Vec<f32>,
-    /// How much of its way a vertex that was swallowed has been led sidestepped, 0 to 1.
+    /// How much of its way a vertex that was swallowed has been moved out, 0 to 1.
     pub(super) sidestepped: Vec<f32>,
     pub(super) near: Vec<u64>,
     pub(super) searched: Vec<Searched>,

@@ -1,6 +1,6 @@
-//! The last crossing triangles are smoothed apart.
+//! Stage `untangle`: separates the last crossing triangles.
 //!
-//! A fold, skin that crosses its own part or its neighbour's, is drawn to the mean of its neighbours. Limbs that cross
+//! A fold, skin that crosses its own part or its neighbour's, is moved to the mean of its neighbours. Limbs that cross
 //! are pushed so that the line along which they cross grows shorter. A little of both each round, and only where
 //! triangles still cross. The first round looks at all triangles, the later ones at those that the round before moved.
 
@@ -17,8 +17,8 @@ use glam::{Mat3A, Vec3, Vec3A};
 /// Times that tangles which cross each other in their best states are taken for one.
 const MOST_JOININGS: usize = 3;
 
-/// Pairs of a tangle up to which it is begun with once more: what is left of a large one is often a small fold that force has
-/// made, and gentle rounds take it away. Without it the jump of mh_base keeps 126 crossings (thirty frames a second) instead of 3, and frames
+/// Pairs up to which a tangle that remains gets a second pass of gentle rounds: what remains of a large one is often a
+/// small fold that force has made. Without it the jump of mh_base keeps 126 crossings (thirty frames a second) instead of 3, and frames
 /// with muscles have a few more here and there than those without. From 36 on the second Rocketbox figure loses 5 % more of its space in one
 /// frame of its run; at 30 its walk and run keep a quarter more crossings.
 const SECOND_PASS_PAIRS: usize = 60;
@@ -188,7 +188,7 @@ mod tests {
 
     /// A ball in the flesh of the lower half of a cylinder comes half out of it.
     #[test]
-    fn skin_is_not_parted_from_what_follows_it() {
+    fn skin_is_not_separated_from_what_follows_it() {
         let mut character = crate::samples::build("cylinder").unwrap();
         let mut ball = character.meshes[0].clone();
         let skin = ball.positions.len();

@@ -20,7 +20,7 @@ pub(super) struct Awake {
     pub vertex: u32,
     /// 0 to 1: share of every step it takes.
     pub activity: f32,
-    /// Where the leash is tied.
+    /// Where its offset is measured from.
     pub anchor: Vec3A,
     /// Metres.
     pub max_offset: f32,

@@ -1,41 +1,40 @@
-//! Cutting a surface into one connected part per bone.
+//! Cutting a surface into one connected region per bone.
 //!
 //! Each vertex goes to the joint with the largest weight. Painted weights leave stray vertices and
-//! small patches far from the bone they name; those join the part around them.
+//! small patches far from the bone they name; those join the region around them.
 
-use crate::character::Mesh;
 use crate::geom::Adjacency;
 
-/// Settings of [`Partition::new`].
+/// Settings of [`Regions::new`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PartitionSettings {
+pub struct RegionSettings {
     /// Patches of fewer vertices join their neighbour, unless they are all a joint has. 20 removes
     /// the strays of painted humans (1 to 14 vertices) and keeps both patches of their wrists (18 and
-    /// 31 vertices around one bone) as they are or as parts of their own.
+    /// 31 vertices around one bone) as they are or as regions of their own.
     pub smallest_island: usize,
 }
 
-impl Default for PartitionSettings {
+impl Default for RegionSettings {
     fn default() -> Self {
         Self { smallest_island: 20 }
     }
 }
 
-/// A part of the surface.
+/// A region of the surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct Region {
     /// The joint that moves it, as numbered in the list given.
     pub joint: u32,
     /// Number of vertices; at least one.
     pub vertices: usize,
 }
 
-/// A patch that was given to the part around it.
+/// A patch that was given to the region around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JoinedIsland {
     /// The joint with the largest weight.
     pub from_joint: u32,
-    /// The joint of the part it joined.
+    /// The joint of the region it joined.
     pub to_joint: u32,
     /// Number of vertices.
     pub vertices: usize,
@@ -43,24 +42,24 @@ pub struct JoinedIsland {
     pub first_vertex: u32,
 }
 
-/// Which part each vertex belongs to.
+/// Which region each vertex belongs to.
 ///
-/// Within a connected component of the surface every part is connected. A joint has one part, and
-/// further ones where it holds several large patches of one component. A part spans components where
+/// Within a connected component of the surface every region is connected. A joint has one region, and
+/// further ones where it holds several large patches of one component. A region spans components where
 /// the joint holds several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Partition {
-    /// Index into `parts` for each vertex.
-    pub part_of_vertex: Vec<u32>,
-    /// The parts, ascending by joint, the larger patch first.
-    pub parts: Vec<Part>,
+pub struct Regions {
+    /// Index into `regions` for each vertex.
+    pub region_of_vertex: Vec<u32>,
+    /// The regions, ascending by joint, the larger patch first.
+    pub regions: Vec<Region>,
     /// Patches that changed hands, in the order in which they did.
     pub joined: Vec<JoinedIsland>,
 }
 
-impl Partition {
+impl Regions {
     /// Cuts the surface with the given `adjacency` by the `strongest` joint of each of its vertices.
-    pub fn new(adjacency: &Adjacency, strongest: &[u32], settings: PartitionSettings) -> Self {
+    pub fn new(adjacency: &Adjacency, strongest: &[u32], settings: RegionSettings) -> Self {
         let mut joint_of_vertex = strongest.to_vec();
         let mut joined = Vec::new();
         // Each round changes the joint of whole islands to that of a neighbour they then merge with,
@@ -92,22 +91,9 @@ impl Partition {
                 grown[neighbour as usize] = true;
             }
             if joined.len() == before {
-                return islands.into_partition(adjacency, joined);
+                return islands.into_regions(adjacency, joined);
             }
         }
-    }
-
-    /// Cuts the welded surface of a skinned `mesh`; joints are numbered as in its skin. `None` for a
-    /// mesh without skin.
-    pub fn of_mesh(mesh: &Mesh, adjacency: &Adjacency, settings: PartitionSettings) -> Option<Self> {
-        let influences = &mesh.skin()?.influences;
-        let strongest: Vec<u32> = mesh
-            .weld
-            .first_vertex
-            .iter()
-            .map(|&v| if (v as usize) < influences.len() { influences.strongest(v as usize) } else { 0 })
-            .collect();
-        Some(Self::new(adjacency, &strongest, settings))
     }
 }
 
@@ -208,8 +194,8 @@ impl Islands {
             .map(|(other, _)| other)
     }
 
-    fn into_partition(self, adjacency: &Adjacency, joined: Vec<JoinedIsland>) -> Partition {
-        // The k-th largest island of a joint in each component goes to the joint's k-th part.
+    fn into_regions(self, adjacency: &Adjacency, joined: Vec<JoinedIsland>) -> Regions {
+        // The k-th largest island of a joint in each component goes to the joint's k-th region.
         let (component_of_vertex, _) = adjacency.components();
         let component = |island: u32| component_of_vertex[self.vertices[island as usize][0] as usize];
         let size = |island: u32| self.vertices[island as usize].len();
@@ -227,21 +213,21 @@ impl Islands {
             keys.push((self.joint[island as usize], rank, island));
         }
         keys.sort_unstable();
-        let mut parts: Vec<Part> = Vec::new();
+        let mut regions: Vec<Region> = Vec::new();
         let mut part_of_island = vec![0; self.count()];
         let mut last = None;
         for (joint, rank, island) in keys {
             if last != Some((joint, rank)) {
-                parts.push(Part { joint, vertices: 0 });
+                regions.push(Region { joint, vertices: 0 });
                 last = Some((joint, rank));
             }
-            part_of_island[island as usize] = parts.len() as u32 - 1;
-            if let Some(part) = parts.last_mut() {
-                part.vertices += size(island);
+            part_of_island[island as usize] = regions.len() as u32 - 1;
+            if let Some(region) = regions.last_mut() {
+                region.vertices += size(island);
             }
         }
-        let part_of_vertex = self.of_vertex.iter().map(|&island| part_of_island[island as usize]).collect();
-        Partition { part_of_vertex, parts, joined }
+        let region_of_vertex = self.of_vertex.iter().map(|&island| part_of_island[island as usize]).collect();
+        Regions { region_of_vertex, regions, joined }
     }
 }
 
@@ -267,11 +253,10 @@ mod tests {
         strongest[30] = 1;
         strongest[31] = 1;
         strongest[count - 30] = 7;
-        let partition = Partition::new(&adjacency, &strongest, PartitionSettings::default());
-        assert_eq!(partition.parts.iter().map(|p| p.joint).collect::<Vec<_>>(), [0, 1]);
-        assert_eq!(partition.parts[partition.part_of_vertex[30] as usize].joint, 0);
-        let report: Vec<_> =
-            partition.joined.iter().map(|j| (j.from_joint, j.to_joint, j.vertices)).collect();
+        let regions = Regions::new(&adjacency, &strongest, RegionSettings::default());
+        assert_eq!(regions.regions.iter().map(|p| p.joint).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(regions.regions[regions.region_of_vertex[30] as usize].joint, 0);
+        let report: Vec<_> = regions.joined.iter().map(|j| (j.from_joint, j.to_joint, j.vertices)).collect();
         // The middle of the bottom cap comes last in the vertex list and is a stray too.
         assert_eq!(report, [(7, 1, 1), (1, 0, 1), (1, 0, 2)]);
     }
@@ -283,9 +268,9 @@ mod tests {
         strongest[SIDES] = 5;
         strongest[SIDES + 1] = 5;
         strongest[2 * SIDES] = 5;
-        let partition = Partition::new(&adjacency, &strongest, PartitionSettings::default());
-        assert_eq!(partition.parts, [Part { joint: 0, vertices: 251 }, Part { joint: 5, vertices: 3 }]);
-        assert!(partition.joined.is_empty());
+        let regions = Regions::new(&adjacency, &strongest, RegionSettings::default());
+        assert_eq!(regions.regions, [Region { joint: 0, vertices: 251 }, Region { joint: 5, vertices: 3 }]);
+        assert!(regions.joined.is_empty());
     }
 
     #[test]
@@ -293,8 +278,8 @@ mod tests {
         let adjacency = adjacency(30);
         let count = adjacency.vertex_ring.len();
         let strongest: Vec<u32> = (0..count).map(|v| u32::from((v / (10 * SIDES)) == 1)).collect();
-        let partition = Partition::new(&adjacency, &strongest, PartitionSettings::default());
-        assert_eq!(partition.parts.iter().map(|p| p.joint).collect::<Vec<_>>(), [0, 0, 1]);
+        let regions = Regions::new(&adjacency, &strongest, RegionSettings::default());
+        assert_eq!(regions.regions.iter().map(|p| p.joint).collect::<Vec<_>>(), [0, 0, 1]);
     }
 
     proptest! {
@@ -304,11 +289,11 @@ mod tests {
             patch in 1usize..30,
         ) {
             let adjacency = adjacency(8);
-            let settings = PartitionSettings { smallest_island: patch };
-            let partition = Partition::new(&adjacency, &strongest, settings);
-            let islands = Islands::find(&adjacency, &partition.part_of_vertex);
-            prop_assert_eq!(islands.count(), partition.parts.len());
-            prop_assert_eq!(partition.parts.iter().map(|p| p.vertices).sum::<usize>(), strongest.len());
+            let settings = RegionSettings { smallest_island: patch };
+            let regions = Regions::new(&adjacency, &strongest, settings);
+            let islands = Islands::find(&adjacency, &regions.region_of_vertex);
+            prop_assert_eq!(islands.count(), regions.regions.len());
+            prop_assert_eq!(regions.regions.iter().map(|p| p.vertices).sum::<usize>(), strongest.len());
         }
     }
 }
