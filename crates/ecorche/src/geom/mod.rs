@@ -1,27 +1,27 @@
 //! Triangle surfaces and the questions asked of them. Knows nothing of characters.
 
-pub mod adjacency;
-pub mod burial;
-pub mod bvh;
-pub mod intersect;
-pub mod laplacian;
+pub(crate) mod adjacency;
+pub(crate) mod burial;
+pub(crate) mod bvh;
+pub(crate) mod intersect;
+pub(crate) mod laplacian;
 pub mod mesh;
 pub(crate) mod obj;
 mod patches;
 pub mod ply;
 pub mod poisson_disk;
-pub mod polygonise;
-pub mod remesh;
+pub(crate) mod polygonise;
+pub(crate) mod remesh;
 pub mod sdf;
 pub mod self_contact;
-pub mod shading;
+pub(crate) mod shading;
 pub mod surface_file;
-pub mod thickness;
-pub mod weld;
+pub(crate) mod thickness;
+pub(crate) mod weld;
 
 pub use adjacency::Adjacency;
 pub use bvh::Bvh;
-pub use laplacian::Laplacian;
+pub(crate) use laplacian::Laplacian;
 pub use mesh::TriMesh;
 pub use self_contact::SelfContact;
 pub use shading::Shading;

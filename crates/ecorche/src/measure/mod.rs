@@ -10,7 +10,7 @@
 //!   (by default a connected component) are told from pairs across groups: eyes and teeth are always inside
 //!   the head.
 //! * **Depth** and buried vertices: counted along the skin by exact piercings, so no crossing means no depth
-//!   ([`crate::geom::burial`]).
+//!   (`geom::burial`).
 //! * **Volume**: signed, of the whole and by part ([`PartVolumes`]).
 //! * **Stretch**: length of an edge over its rest length.
 //! * **Flipped**: triangles turned by more than a right angle against where each of the strongest joints of their

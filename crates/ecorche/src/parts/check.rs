@@ -1,4 +1,4 @@
-//! Whether a fitted field is the part it stands for.
+//! Whether a fitted field describes its part.
 
 use super::fit::Fitted;
 use super::outside::Outside;

@@ -200,11 +200,11 @@ fn cut_border(field: &CompactHrbf, radius: f32) -> f32 {
     cut as f32 / (6 * BORDER_POINTS * BORDER_POINTS) as f32
 }
 
-/// Of the falloff radius: width of the band along the support's border in which a field that has not ended is
-/// led to zero.
+/// Of the falloff radius: width of the band along the support's border in which a field that has not ended
+/// fades to zero.
 const FADE: f32 = 0.4;
 
-/// A field led to zero along the border of its support, so that vertices do not meet a jump there.
+/// A field that fades to zero along the border of its support, so that vertices meet no jump there.
 struct Faded<'a> {
     field: &'a dyn Field,
     width: f32,
@@ -235,7 +235,7 @@ impl Field for Faded<'_> {
 }
 
 impl Fitted {
-    /// Bakes the table anew, corrected where the fit sticks out of the skin or misses the part's solid.
+    /// Bakes the table again, corrected where the fit sticks out of the skin or misses the part's solid.
     pub fn clamp(
         &mut self,
         outside: &Outside,

@@ -16,7 +16,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Rounds of fitting, merging what is not sound, and fitting its neighbours anew.
+/// Rounds of fitting, merging what is not sound, and fitting its neighbours again.
 const ROUNDS: usize = 4;
 /// Faults above this many times the largest allowed make a part join its neighbour; below, a slightly leaking
 /// field of its own is better than none.
@@ -116,7 +116,7 @@ impl Fit {
 }
 
 impl Body<'_> {
-    /// Fits every part; those beyond help join a neighbour and the fits around them are made anew.
+    /// Fits every part. Parts without a sound field join a neighbour, and the fits around them are made again.
     fn fit(&mut self) -> BTreeMap<u32, Fit> {
         let mut fits: BTreeMap<u32, Fit> = BTreeMap::new();
         for round in 0..ROUNDS {

@@ -1,4 +1,4 @@
-//! A character's skin cut into parts, each with a field that stands for it.
+//! A character's skin cut into parts, each with a field that describes it.
 //!
 //! Bones in real files say little about the flesh around them: their ends are invented, one moves four
 //! fingers, another a strip of the hip. The parts are therefore found in the body itself:
@@ -10,10 +10,10 @@
 //! 4. where solids touch, balls that fit the body close the parts;
 //! 5. the surface through samples and closures becomes a compact field and a table.
 //!
-//! On a body that is its own mirror image the fields are so too: see `symmetry.rs`.
+//! On a symmetric body the fields are symmetric too: see `symmetry.rs`.
 //!
-//! A part whose field leaves the skin or is hollow is fitted anew with other settings, and joins a neighbour
-//! if nothing helps. Nothing fails; what was done is in [`Parts::report`].
+//! A part whose field leaves the skin or is hollow is fitted again with other settings, and joins a neighbour
+//! if nothing helps. Building parts never fails; [`Parts::report`] says what was done.
 //!
 //! Based on: Vaillant et al. Implicit Skinning. 2012.
 //! Differs in: closures from balls in the body's interior instead of caps at the ends of bones; no cull by
@@ -51,7 +51,7 @@ pub const FOLLOWS: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PartSettings {
     /// Fewest and most samples of a part. More follow the skin closer and make exact evaluation and the fit
-    /// dearer; the table costs the same.
+    /// more expensive; the table costs the same.
     pub samples: [usize; 2],
     /// Cells of the table along the longest side of a part's support.
     pub resolution: u32,

@@ -48,7 +48,7 @@ struct Piece {
 const LARGE_PIECE: f32 = 0.25;
 /// Of the character's size: hidden pieces below follow, eyeballs and teeth, not the body under clothes.
 const SMALL_PIECE: f32 = 0.1;
-/// Directions in which a vertex looks for the sky.
+/// Directions in which rays from a vertex look for a way out.
 const RAYS: usize = 48;
 /// Escaped rays that make a vertex seen. At 2 the empty eye sockets of a human head are sampled and its field
 /// is hollow there; at 5 they are not, and every vertex of the athlete's armpits and crotch still is.

@@ -20,7 +20,7 @@ pub struct Retouch {
 }
 
 impl Parts {
-    /// Changes samples and fits the parts they belong to anew; other parts stay. A part that cannot be fitted with the
+    /// Changes samples and fits the parts they belong to again; other parts stay. A part that cannot be fitted with the
     /// changes stays as it was, and one that had been corrected where it leaves the skin loses the correction.
     pub fn retouch(&mut self, changes: &[Retouch], settings: &PartSettings) {
         self.parts.par_iter_mut().for_each(|part| {

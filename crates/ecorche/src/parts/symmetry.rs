@@ -1,5 +1,5 @@
-//! Bodies that are their own mirror images: which vertices and joints are each other's, and how the fields of their
-//! parts become mirror images too.
+//! Symmetric bodies: which vertices and joints are mirror images of each other, and how the fields of their parts become
+//! mirror images too.
 //!
 //! Samples are scattered at random, voxels lie where the box begins. On a body that is symmetric this alone would make
 //! left and right skin differ by a tenth of a millimetre. There the parts of one side are fitted and the others get their

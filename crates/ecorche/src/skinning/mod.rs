@@ -15,14 +15,14 @@
 //!
 //! All of them are local: none knows that skin can touch skin.
 
-pub mod centre_of_rotation;
+mod centre_of_rotation;
 mod dual_quaternion;
 #[cfg(test)]
 mod fixture;
-pub mod heat_weights;
+pub(crate) mod heat_weights;
 mod layout;
 mod linear;
-pub mod regions;
+pub(crate) mod regions;
 mod surface;
 
 pub use centre_of_rotation::CentresOfRotation;

@@ -6,7 +6,7 @@
 mod layers;
 pub mod papers;
 pub mod robust;
-pub mod stencil;
+mod stencil;
 
 pub use layers::{Displaced, Layers};
 

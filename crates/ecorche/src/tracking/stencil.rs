@@ -31,11 +31,6 @@ impl Stencil {
         self.starts.len().saturating_sub(1)
     }
 
-    /// Whether there is no vertex.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// The items of vertex `v` in the flat lists.
     #[inline]
     pub fn range(&self, v: usize) -> std::ops::Range<usize> {

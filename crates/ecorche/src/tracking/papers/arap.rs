@@ -24,7 +24,7 @@ use rayon::prelude::*;
 
 /// The rest shape as the relaxation sees it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Arap {
+pub(super) struct Arap {
     stencil: Stencil,
     /// `p_i - p_k` of each item of the stencil.
     edges: Vec<Vec3>,
@@ -45,16 +45,6 @@ impl Arap {
             .flat_map(|v| stencil.of(v).map(move |(k, _)| mesh.positions[v] - mesh.positions[k as usize]))
             .collect();
         Self { stencil, edges }
-    }
-
-    /// Number of vertices.
-    pub fn len(&self) -> usize {
-        self.stencil.len()
-    }
-
-    /// Whether there is no vertex.
-    pub fn is_empty(&self) -> bool {
-        self.stencil.is_empty()
     }
 
     /// b of every vertex for rotations from rest.
@@ -142,9 +132,10 @@ mod tests {
         let arap = Arap::new(&mesh, &Adjacency::new(&mesh));
         let turn = Quat::from_rotation_z(1.1);
         let moved: Vec<Vec3> = mesh.positions.iter().map(|&p| turn * p + Vec3::Y).collect();
-        let mut pull = vec![Vec3::ZERO; arap.len()];
-        arap.pull(&vec![turn; arap.len()], &mut pull);
-        for v in 0..arap.len() {
+        let count = mesh.positions.len();
+        let mut pull = vec![Vec3::ZERO; count];
+        arap.pull(&vec![turn; count], &mut pull);
+        for v in 0..count {
             assert!(arap.target(v, &moved, &pull).distance(moved[v]) < 2e-6);
         }
     }

@@ -10,7 +10,7 @@
 pub mod arap;
 #[cfg(test)]
 mod golden;
-pub(crate) mod mvc;
+mod mvc;
 pub mod own_side;
 pub mod project;
 pub mod scheme_2012;

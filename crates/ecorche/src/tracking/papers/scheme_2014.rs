@@ -173,7 +173,7 @@ impl Tracker {
 
     /// One substep: `positions` are those of the last one, carried on by the skinning; `rotations` are from
     /// rest. Adds to the reports' counts.
-    pub fn substep(
+    fn substep(
         &self,
         fields: &dyn PartFields,
         vertices: &Vertices<'_>,
@@ -232,7 +232,7 @@ impl Tracker {
     }
 
     /// After the last substep: smooths around contacts and completes the reports.
-    pub fn finish(
+    fn finish(
         &self,
         fields: &dyn PartFields,
         vertices: &Vertices<'_>,

@@ -48,7 +48,7 @@ impl Default for Smoothing {
 }
 
 /// The neighbour lists to smooth with.
-pub fn neighbour_stencil(mesh: &TriMesh, adjacency: &Adjacency, weights: NeighbourWeights) -> Stencil {
+pub(super) fn neighbour_stencil(mesh: &TriMesh, adjacency: &Adjacency, weights: NeighbourWeights) -> Stencil {
     Stencil::new((0..mesh.positions.len()).map(|v| {
         let ring = adjacency.vertex_ring.get(v).iter();
         let weight = |k: u32| match weights {
@@ -64,7 +64,7 @@ pub fn neighbour_stencil(mesh: &TriMesh, adjacency: &Adjacency, weights: Neighbo
 
 impl Smoothing {
     /// Spreads the contact weights; `scratch` has their length.
-    pub fn spread(&self, stencil: &Stencil, weights: &mut Vec<f32>, scratch: &mut Vec<f32>) {
+    pub(super) fn spread(&self, stencil: &Stencil, weights: &mut Vec<f32>, scratch: &mut Vec<f32>) {
         for _ in 0..self.spreads {
             let old: &[f32] = weights;
             scratch.par_iter_mut().with_min_len(VERTICES_PER_TASK).enumerate().for_each(|(v, new)| {
@@ -75,7 +75,13 @@ impl Smoothing {
     }
 
     /// Smooths the positions by the weights; `scratch` has the positions' length.
-    pub fn smooth(&self, stencil: &Stencil, weights: &[f32], positions: &mut [Vec3], scratch: &mut [Vec3]) {
+    pub(super) fn smooth(
+        &self,
+        stencil: &Stencil,
+        weights: &[f32],
+        positions: &mut [Vec3],
+        scratch: &mut [Vec3],
+    ) {
         for _ in 0..self.iterations {
             let old: &[Vec3] = positions;
             scratch.par_iter_mut().with_min_len(VERTICES_PER_TASK).enumerate().for_each(|(v, new)| {

@@ -1,10 +1,10 @@
-//! Parts as tracking sees them: their bones, and how they hang together.
+//! Parts as tracking sees them: their bones, and how they are connected.
 
 use crate::field::{Field, Support};
 use crate::parts::{Part, Parts};
 use glam::{Vec3, Vec3A};
 
-/// How two parts hang together.
+/// How two parts are connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Relation {
     /// They are one.
@@ -33,14 +33,14 @@ pub(super) struct Bone {
     pub joint: u32,
     pub radius: f32,
     pub inner_radius: f32,
-    /// Shortened at shared joints: the feet of two neighbours would otherwise meet in the joint and leave the
-    /// direction between them undefined.
+    /// Shortened at shared joints: the closest points on two neighbours would otherwise meet in the joint, and the
+    /// direction between them would be undefined.
     pub segments: Vec<[Vec3A; 2]>,
     pub support: Support,
-    /// Outside of it the field is less than [`CORE_VALUE`].
+    /// Outside of it the field is less than [`super::model::CORE_VALUE`].
     pub core: Support,
     pub hinges: Vec<Hinge>,
-    /// How much of what the fields ask its skin can follow, 0 to 1: little if its triangles are as large as the part is thick.
+    /// How closely its skin can follow the fields, 0 to 1: little if its triangles are as large as the part is thick.
     pub fineness: f32,
     /// Relaxation steps per round.
     pub relaxations: u32,

@@ -12,16 +12,16 @@ use crate::geom::self_contact::Crossings;
 use glam::{Vec3, Vec3A};
 use std::collections::VecDeque;
 
-/// In inner radii: room from which on skin may be pressed at all. Without it the athlete's collar bones sink in when the
+/// In inner radii: room at which skin counts as near a contact in full. Without it the athlete's collar bones sink in when the
 /// arms go forward, a hand's breadth from where the armpits fold.
 const FULL_CONTACT_ROOM: f32 = 0.05;
-/// In inner radii: room that a triangle of fine skin is given at most because it crosses; coarse skin is given less, or as
-/// much as it is deep. Without a limit coarse skin swells and sinks by half an edge from one frame to the next; at 0.2 the
+/// In inner radii: most room that a crossing gives a triangle of fine skin; coarse skin gets less, or as much as the
+/// crossing is deep. Without a limit coarse skin swells and sinks by half an edge from one frame to the next; at 0.2 the
 /// fingers of mh_base stay tangled.
 const MOST_CROSSING_ROOM: f32 = 0.4;
-/// What the room to separate loses per metre along the skin. At 0.5 shoulders stay tangled when the arms go up.
+/// How much less room there is per metre along the skin. At 0.5 shoulders stay tangled when the arms go up.
 const ROOM_SLOPE: f32 = 0.25;
-/// In inner radii along the skin: how far from what skinning alone buries contact is looked for. Three radii opened the
+/// In inner radii along the skin: how far from buried skin contact is looked for. Three radii opened the
 /// athlete's shoulder around a crossing in the armpit; less than 1 was not tried.
 const CONTACT_REACH: f32 = 1.0;
 

@@ -1,8 +1,8 @@
 //! The first crossing, seen from the own bone.
 //!
 //! For vertex x of part o and another part k, n is the direction from k's bone to o's. On the line through x along n the
-//! search begins level with the own bone, where the skin surely is on its own side, and goes outward: the first place
-//! that belongs to k is as far as x may be.
+//! search begins level with the own bone, where the skin is on its own side for certain, and goes outward. The first
+//! point that belongs to k is as far as x may be.
 
 use super::level::{LevelInput, SLOPE};
 use super::pose::{Posed, marked};
@@ -12,14 +12,15 @@ use rayon::prelude::*;
 /// Steps outward, and halvings of the step that crosses. In the prototype 4 and 4 did as well; not tried here.
 const STEPS_OUT: u32 = 6;
 const HALVINGS: u32 = 6;
-/// If the place level with the own bone is already k's, these many quarters of the own radius beyond it are tried.
+/// If the point level with the own bone already belongs to k: steps beyond it that are tried, each a quarter of the own
+/// radius.
 const STEPS_BEYOND: u32 = 4;
 /// In radii of k: lines farther from its bone are not searched.
 const SEARCH_REACH: f32 = 1.35;
-/// Cosine between skin normal and n above which the skin looks away from the other bone. Without it the fingers of the
+/// Cosine between skin normal and n above which the skin faces away from the other bone. Without it the fingers of the
 /// athlete's fist dent the back of the hand; the value itself was not varied.
 const LOOKS_AWAY: f32 = 0.2;
-/// Least share of contact that neighbours must be capable of.
+/// Contact, 0 to 1, below which no crossing is looked for.
 const LEAST_CONTACT: f32 = 0.5;
 
 /// How far along which direction vertex `v` has to go from `x` to be on its own side of part `k`; `None` if it is.
@@ -136,7 +137,8 @@ pub(super) fn take_out(
     farthest.map_or((x, u32::MAX), |(distance, direction, k)| (x + direction * distance, k))
 }
 
-/// Pairs of vertex and part whose ray hits at rest, ascending.
+/// Pairs of vertex and part where the part lies between the vertex and its own bone at rest, ascending: the first
+/// crossing says nothing about them.
 pub(super) fn occluded_at_rest(at_rest: &Posed) -> Vec<(u32, u32)> {
     let model = at_rest.model;
     let words = model.bones.len().div_ceil(64);

@@ -40,8 +40,8 @@ impl Followers {
         Self { list }
     }
 
-    /// Moves every follower from where skinning has it by what tracking moved its carriers: `skinned` gives the place of
-    /// a vertex by skinning alone.
+    /// Moves every follower by the mean offset of its carriers from their skinned positions. `skinned` gives the skinned
+    /// position of a vertex.
     pub fn carry(&self, positions: &mut [Vec3A], skinned: impl Fn(usize) -> Vec3A) {
         for &(v, carriers) in &self.list {
             let moved = carriers.iter().filter(|c| c.1 > 0.0).fold(Vec3A::ZERO, |sum, &(k, weight)| {
@@ -51,7 +51,7 @@ impl Followers {
         }
     }
 
-    /// Every follower is held by contact as much as the most held of its carriers, none of which follows itself.
+    /// A follower is as much in contact as the carrier that is most. No carrier is a follower.
     pub fn take_contact(&self, reports: &mut [VertexReport]) {
         for &(v, carriers) in &self.list {
             let carriers = carriers.iter().filter(|c| c.1 > 0.0);

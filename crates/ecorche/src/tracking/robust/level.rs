@@ -22,16 +22,16 @@ pub(super) const SLOPE: f32 = 16.0 / 15.0;
 const MOST_OTHERS: usize = 16;
 /// Share of h1 - h2 over radius within which skin goes from free to held by contact.
 const CONTACT_TRANSITION: f32 = 0.1;
-/// Cosine between skin normal and the other part's gradient at which contact is not yet, and fully, believed: skin
-/// that looks out of a part instead of into it is not in front of it but grown over it.
+/// Cosine between skin normal and the other part's gradient from which on contact counts, and at which it counts in full:
+/// skin that faces out of a part is not in front of it but part of its cover.
 const FACING_RANGE: [f32; 2] = [-0.3, 0.1];
 
-/// Change of what the layer under it adds to a value from which on skin spans what it lies on, as stiff as it can. Without that 628
+/// Change of what the layer under it adds to a value, from which on skin is as stiff as it can be and spans what it lies on. Without that 628
 /// edges of mh_base are bent by 15 degrees more than without muscles, in the mean of its jump's frames; 318 with 0.02, 291 with
 /// this, 281 with 0.001, with which skin would go from slack to stiff within 0.1 mm.
 const FULL_SPAN_CHANGE: f32 = 0.005;
 
-/// Share of a part's depth that it keeps around its bone when a thicker one swallows it.
+/// Share of its depth that a part keeps around its bone when it lies inside a thicker one.
 const KEPT_DEPTH: f32 = 0.6;
 
 /// The level function at a point.
@@ -76,18 +76,18 @@ impl Level {
 /// What the level function needs to know of a vertex besides where it is.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LevelInput {
-    /// Where its skin looks, unit.
+    /// Normal of its skin, unit.
     pub normal: Vec3A,
-    /// The part the ray took it out of, or `u32::MAX`.
+    /// The part that the first crossing took it out of, or `u32::MAX`.
     pub taken_from: u32,
     /// Value at rest.
     pub iso: f32,
-    /// How near skinning alone makes the skin cross itself, 0 to 1: elsewhere there is nothing to part.
+    /// How near skinning alone makes the skin cross itself, 0 to 1: at 0 there is nothing to separate.
     pub near_contact: f32,
 }
 
 impl LevelInput {
-    /// Of skin far from any contact, which looks nowhere in particular.
+    /// Of skin far from any contact, for which the normal does not matter.
     pub fn free(iso: f32) -> Self {
         Self { normal: Vec3A::ZERO, taken_from: u32::MAX, iso, near_contact: 0.0 }
     }
@@ -128,7 +128,7 @@ impl Posed<'_> {
         (value, gradient)
     }
 
-    /// What `own` lacks, metres, to be the owner of its own bone beside `x` where `other` has swallowed it.
+    /// How much depth `own` lacks, metres, to own its bone beside `x` where the bone lies inside `other`.
     #[inline]
     fn lack(&self, iso: f32, own: u32, other: u32, x: Vec3A) -> f32 {
         let at = self.foot(own, x);
@@ -288,8 +288,8 @@ impl Posed<'_> {
         Level::free(&top, change, iso, r)
     }
 
-    /// One bracketed step from `x`, where the level is `here`, to the zero of the level function, which is never left
-    /// farther away than it was; with the number of evaluations.
+    /// One bracketed step from `x`, where the level is `here`, toward the zero of the level function. Never ends farther
+    /// from it. Also returns the number of evaluations.
     #[inline]
     pub fn project(
         &self,
@@ -327,7 +327,7 @@ impl Posed<'_> {
     }
 }
 
-/// Difference of two values from which on the smaller has no part in the gradient. With none a vertex in the middle of
+/// Difference of two values from which on the smaller does not count in the gradient. With none a vertex in the middle of
 /// the athlete's crotch goes to the left thigh, 5 mm off its plane; with 0.1 the
 /// athlete's curl keeps eight crossings instead of three.
 const CREASE_WIDTH: f32 = 0.03;
@@ -336,7 +336,7 @@ const CREASE_WIDTH: f32 = 0.03;
 const STEEPEST_SLOPE: f32 = 1.5;
 /// In radii: skin this near its level is on it.
 pub(super) const NEAR_ENOUGH: f32 = 1e-4;
-/// In radii: free skin this near its level takes the step to it unseen. Off by the square of it, or in the crease between
+/// In radii: free skin this near its level takes the step to it without a check. It is off by the square of it, or in the crease between
 /// two parts by no more than itself. With 0.005 the runner takes a quarter more samples than with 0.02; with 0.02 the waving athlete
 /// keeps four crossings, with this none.
 const UNCHECKED_STEP: f32 = 0.01;

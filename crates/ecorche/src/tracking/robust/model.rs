@@ -1,4 +1,4 @@
-//! What tracking needs to know of a character, made once.
+//! What tracking knows of a character at rest; made once.
 
 use super::bone::{Bone, Relation, bones, related, relations};
 use super::first_crossing;
@@ -25,7 +25,7 @@ const FULL_FINENESS_EDGES: f32 = 0.5;
 /// Skin with more than this at rest is reached by no field outside its core: well below the surface's 0.5, and above what is
 /// left half a radius outside.
 pub(super) const CORE_VALUE: f32 = 0.3;
-/// In thicknesses of the skin there: most that swelling takes free skin. With no such limit neck muscles took the lining of
+/// In thicknesses of the skin there: most that what swells under it moves free skin. With no such limit neck muscles took the lining of
 /// mh_base's mouth, 7 mm thick, 7 mm away when the head nods; with 0.1 the arm sample's biceps lifts its skin by 10 mm instead
 /// of 14.
 const MOST_SWELL_OFFSET: f32 = 0.25;
@@ -68,7 +68,7 @@ pub(super) struct Model {
     pub stride: Vec<f32>,
     /// How far free skin may leave its skinned position, metres.
     pub max_offset: Vec<f32>,
-    /// How much farther at most for what swells under it, metres.
+    /// How much farther it may go where something swells under it, metres.
     pub most_swell: Vec<f32>,
     /// Cotangent weights.
     pub shape: Stencil,
@@ -80,7 +80,7 @@ pub(super) struct Model {
     pub part_of_joint: Vec<u32>,
     pub bones: Vec<Bone>,
     pub fields: Vec<Cells>,
-    /// Neighbours that are more than united.
+    /// Neighbours whose fields are not merely united.
     pub joins: Vec<Join>,
     /// Whether a part is among them.
     pub is_joined: Vec<bool>,

@@ -1,4 +1,4 @@
-//! Triangles that all but touch are moved a little apart.
+//! Untangling: triangles that almost touch are moved a little apart.
 
 use super::model::Model;
 use super::rest_surface::RestSurface;
@@ -6,15 +6,15 @@ use super::scratch::Scratch;
 use crate::geom::SelfContact;
 use crate::geom::intersect::gap;
 
-/// Of the size: distance kept between triangles that have been separated, unless they are as close at rest. What only just does not
-/// cross does where the next program rounds: with none the athlete's squat had 8 pairs less than 0.03 mm apart.
+/// Of the size: distance kept between triangles that have been separated, unless they are as close at rest. Triangles that
+/// almost touch may cross after another program rounds them: with none the athlete's squat had 8 pairs less than 0.03 mm apart.
 pub(super) const LEAST_GAP: f32 = 4e-5;
 /// Most nudges to that distance.
 const MOST_NUDGES: usize = 8;
 
 impl RestSurface {
-    /// Moves triangles that were separated or `close` and all but touch others away from them, unless they would
-    /// cross others then; `left` are pairs that cross anyway, ascending.
+    /// Moves triangles that were separated or `close` and almost touch others away from them, unless they would
+    /// then cross others; `left` are pairs that cross anyway, ascending.
     pub(super) fn nudge(
         &self,
         model: &Model,

@@ -39,7 +39,7 @@ pub(super) struct Sampled {
 
 /// Steps to where skin is displaced. What is left of a pad's offset of 20 mm is 0.2 mm at worst, and projection brings the skin to its level.
 const DISPLACE_STEPS: usize = 9;
-/// Motions closer than this are one: of the size, and of a rotation's entries.
+/// Motions that differ less count as one: of the size for translations, of a matrix entry for the rest.
 const SAME_MOTION: f32 = 1e-6;
 
 impl PosedPart {
@@ -166,7 +166,7 @@ impl<'a> Posed<'a> {
             .fold(x, |to, _| layers.displaced(part, to.into()).map_or(x, |d| to + x - Vec3A::from(d.from)))
     }
 
-    /// Asks memory for what the fields of the marked parts hold at `x`.
+    /// Prefetches what the fields of the marked parts hold at `x`.
     #[inline]
     pub fn prefetch(&self, x: Vec3A, near: &[u64]) {
         for k in marked(near) {
@@ -189,7 +189,7 @@ impl<'a> Posed<'a> {
         posed.feels_layer(x) || core.contains(posed.bind_from_world.transform_point3a(x).into())
     }
 
-    /// By how much what the layer under its own part adds to the value of vertex `v` has changed since rest.
+    /// Change since rest of what the layer under its own part adds to the value of vertex `v`.
     pub fn change(&self, v: usize, x: Vec3A) -> f32 {
         let part = self.model.part[v];
         self.sample(part, x).raise - self.model.raised(v, part)
@@ -278,7 +278,7 @@ pub(super) fn marked(words: &[u64]) -> impl Iterator<Item = u32> + '_ {
     })
 }
 
-/// Joints that move alike get one number; `groups` are the motions that differ.
+/// Gives joints that move alike one number; `groups` gets the motions that differ.
 fn group(motions: &[Affine3A], size: f32, groups: &mut Vec<Affine3A>, group_of_joint: &mut Vec<u32>) {
     let same = |a: &Affine3A, b: &Affine3A| {
         largest_entry(a.matrix3 - b.matrix3) < SAME_MOTION

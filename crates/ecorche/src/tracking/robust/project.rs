@@ -16,11 +16,11 @@ const FIRST_PROJECTIONS: u32 = 2;
 const LAST_ROUNDS: u32 = 2;
 const LAST_RELAXATIONS: u32 = 3;
 const LAST_PROJECTIONS: u32 = 2;
-/// Skin far from any contact takes part in so many relaxation steps of the first round. With 4 the cylinder bent by 150
+/// Relaxation steps of the first round in which skin far from any contact takes part. With 4 the cylinder bent by 150
 /// degrees keeps 1.01 points more volume than the union of its fields; with 2 the athlete's run has twice as many folds to untangle,
 /// and none is left.
 const FREE_RELAXATIONS: u32 = 2;
-/// Steps that spread the shortest edges and draw in the longest, after that.
+/// Steps, after that, that lengthen edges that are too short and shorten those that are too long.
 const LENGTH_STEPS: u32 = 8;
 
 impl Tracker {

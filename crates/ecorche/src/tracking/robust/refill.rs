@@ -1,7 +1,7 @@
 //! Untangling: what separating takes from a crease, the skin around it is given.
 //!
-//! Flesh keeps its volume: where two limbs press each other it bulges beside the contact. Smoothing knows nothing of that
-//! and only takes. So the volume that each vertex has swept inward is counted and spread along the skin out of the crease, and the
+//! Flesh keeps its volume: where two limbs press each other it bulges beside the contact. Smoothing ignores that
+//! and loses volume. So the volume that each vertex has swept inward is counted and spread along the skin out of the crease, and the
 //! skin there swells by as much: outward, a little, and no farther than it can without crossing anything.
 
 use super::model::Model;
@@ -12,7 +12,7 @@ use super::scratch::Scratch;
 use crate::geom::SelfContact;
 use glam::Vec3;
 
-/// Times the volume that is still lost is counted and given back. With one the dying cow loses more than linear skinning; a
+/// Passes that count the volume that is still lost and give it back. With one the dying cow loses more than linear skinning; a
 /// third gives a tenth of a point.
 const PASSES: usize = 2;
 /// In inner radii: skin that was moved so far is the crease itself and hardly swells. At 0.3 a walking Geno loses as much volume as with
@@ -20,14 +20,14 @@ const PASSES: usize = 2;
 const CREASE_OFFSET: f32 = 0.4;
 /// In local radii: most that skin swells. At 0.1 Geno, as above; at 0.2 skin of Rocketbox strays and the dying cow's moves farther.
 const MOST_SWELLING: f32 = 0.15;
-/// In local radii: less is not worth looking for what it would cross. At 0.01 the dying cow loses half a point more, and more than with linear
+/// In local radii: smaller swelling is left out. At 0.01 the dying cow loses half a point more, and more than with linear
 /// skinning.
 const LEAST_SWELLING: f32 = 0.002;
 /// Steps in which lost volume spreads, share of it that goes to the ring around in each, and rings that it may reach.
 const SPREAD_STEPS: usize = 10;
 const PASSED_SHARE: f32 = 0.8;
 const SPREAD_RINGS: usize = 8;
-/// Share of what is passed on that even a crease takes, or it could not get out of it.
+/// Share of what is passed on that even a crease takes; with none, volume could not get out of it.
 const CREASE_SHARE: f32 = 0.05;
 /// Steps that smooth the way the skin goes. With two an edge of the cylinder bent by 170 degrees and twisted by 80 grows to 3.9
 /// times its length.
@@ -158,8 +158,8 @@ impl RestSurface {
         }
     }
 
-    /// Moves the skin its way; what would cross other skin, or be creased or torn, goes half as far until it does not. With a
-    /// margin first, so that it does not end against other skin; then as it is.
+    /// Moves the skin its way. Skin that would cross other skin, or whose edges would become too short or too long, goes half
+    /// as far until it does not. First with a margin, so that it does not end against other skin; then without.
     fn swell(
         &self,
         model: &Model,

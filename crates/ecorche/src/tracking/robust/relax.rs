@@ -41,7 +41,7 @@ impl Awake {
         self.anchor + (x - self.anchor).clamp_length_max(self.most(held))
     }
 
-    /// Draws a position back to the anchor: softly, so that nothing happens near it and no vertex goes beyond.
+    /// Moves a position back toward the anchor: hardly near it, and never leaves it beyond the largest offset.
     #[inline]
     pub fn hold(&self, x: Vec3A, held: f32) -> Vec3A {
         let most = self.most(held);

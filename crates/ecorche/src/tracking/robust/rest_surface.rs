@@ -1,4 +1,4 @@
-//! What is known of the surface's triangles at rest: which cross, which are close, what hangs together.
+//! What is known of the surface's triangles at rest: which cross, which are close, which are connected.
 
 use super::nudge::LEAST_GAP;
 use super::scratch::Scratch;
@@ -14,9 +14,9 @@ pub(super) struct RestSurface {
     pub(super) triangles_of_vertex: Lists,
     /// Pairs that cross at rest, ascending.
     at_rest: Vec<[u32; 2]>,
-    /// Triangles of skin that follows other skin, such as eyes. It goes there when all else is done: what crosses it now says nothing.
+    /// Triangles of skin that follows other skin, such as eyes. It is moved last, so what crosses it before says nothing.
     follows: Vec<bool>,
-    /// Pairs that are closer at rest than others are kept, ascending.
+    /// Pairs that are closer at rest than [`LEAST_GAP`] and a half, ascending.
     close_at_rest: Vec<[u32; 2]>,
     pub(super) folds_at_rest: Vec<[u32; 2]>,
     pub(super) cover_at_rest: Vec<Option<i32>>,

@@ -82,7 +82,7 @@ impl Scratch {
         &self.separated
     }
 
-    /// Raises the strength of a vertex and puts it in front.
+    /// Raises the strength of a vertex and adds it to the front.
     pub fn raise(&mut self, model: &Model, v: u32, to: f32) {
         let strength = &mut self.strength[v as usize];
         if to > *strength && model.part[v as usize] != FOLLOWS {

@@ -15,17 +15,17 @@ const AWAKE_WEIGHT: f32 = 0.05;
 const AWAKE_LEVEL: f32 = 0.03;
 /// In depths of the burial: how far contact may take skin from where skinning had it.
 pub(super) const MOST_CONTACT_OFFSET: f32 = 1.5;
-/// In radii: a vertex that the last frame left farther than this from its level starts anew.
+/// In radii: a vertex that the last frame left farther than this from its level starts from skinning.
 const RESTART_LEVEL: f32 = 0.25;
 
 /// What the search for contact found of a vertex.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Searched {
-    /// Where skinning has it, or where the ray took it from there.
+    /// Where skinning has it, or where the first crossing took it from there.
     pub anchor: Vec3A,
     /// Where tracking starts.
     pub from: Vec3A,
-    /// The part the ray took it out of, or `u32::MAX`.
+    /// The part that the first crossing took it out of, or `u32::MAX`.
     pub taken_from: u32,
     pub evaluations: u32,
     pub activity: f32,
@@ -34,8 +34,8 @@ pub(super) struct Searched {
 }
 
 impl Tracker {
-    /// Rays: skin inside other limbs goes back to its own side. Also finds the parts that reach each vertex and how
-    /// far it is off its level.
+    /// Moves skin inside other limbs back to its own side, and finds the parts that reach each vertex and how far it is
+    /// off its level.
     pub(super) fn search(&self, posed: &Posed, coherent: bool, w: &mut Workspace, tracked: &mut Tracked) {
         let model = &self.model;
         let words = model.bones.len().div_ceil(64).max(1);
@@ -131,7 +131,7 @@ impl Tracker {
     }
 }
 
-/// Of skin near a contact.
+/// The input of the level function for skin near a contact.
 pub(super) fn level_input(
     model: &Model,
     v: usize,

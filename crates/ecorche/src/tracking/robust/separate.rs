@@ -1,4 +1,4 @@
-//! One round of untangling: folds are smoothed, limbs are pushed apart.
+//! Untangling, one round: folds are smoothed, limbs are pushed apart.
 
 use super::bone::Relation;
 use super::model::Model;
@@ -14,7 +14,7 @@ use glam::{Mat3A, Vec3, Vec3A};
 /// Limbs smoothed like folds shrink instead of separating: the athlete's fist kept 47 crossings.
 const SMOOTHING: f32 = 0.5;
 const PUSHED_SMOOTHING: f32 = 0.2;
-/// In inner radii: how far around a crossing the skin moves along, falling to nothing.
+/// In inner radii: how far around a crossing the skin moves too, less with the distance.
 const SPREAD_REACH: f32 = 0.5;
 /// Rings that the spread may take.
 const SPREAD_RINGS: usize = 4;

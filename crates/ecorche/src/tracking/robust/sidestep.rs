@@ -1,7 +1,7 @@
 //! Stage `sidestep`: moves thin limbs that skinning drives through others out of them, as a whole.
 //!
-//! A thumb whose bone passes through a finger has no side to go back to: all around it is inside. Smoothing parts
-//! the two by wearing one of them down to a thread. So before anything is tracked, a stretch of a limb that is swallowed
+//! A thumb whose bone passes through a finger has no side to go back to: all around it is inside. Smoothing
+//! separates the two by wearing one of them down to a thread. So before anything is tracked, a stretch of a limb that is swallowed
 //! all around is moved sideways, out of what swallows it by the shortest way, and the limb on both sides of it follows less and
 //! less. Afterwards skin lies beside skin and is tracked as any other.
 //!
