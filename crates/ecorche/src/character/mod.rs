@@ -8,28 +8,28 @@
 //! trustworthy (order of the hierarchy, weights, bind matrices, units) happens once, in [`check`],
 //! and every change made there is listed in [`Character::repairs`].
 
-pub mod bvh;
+mod bvh;
 pub mod check;
-pub mod clip;
-pub mod dae;
-pub mod error;
-pub mod fbx;
-pub mod gltf;
-pub mod humanoid;
+mod clip;
+mod dae;
+mod error;
+mod fbx;
+pub(crate) mod gltf;
+pub(crate) mod humanoid;
 pub mod info;
-pub mod mesh;
+mod mesh;
 pub mod motion;
-pub mod obj;
-pub mod pose;
+mod obj;
+mod pose;
 pub mod raw;
 mod read;
-pub mod skeleton;
-pub mod skin;
+mod skeleton;
+mod skin;
 pub mod textures;
 mod transform_keys;
 mod uri;
-pub mod usd;
-pub mod world;
+pub(crate) mod usd;
+mod world;
 
 pub use clip::{Clip, Interpolation, JointTrack, MorphTrack, Track};
 pub use error::{ReadError, Repair};

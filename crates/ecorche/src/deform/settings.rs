@@ -49,17 +49,17 @@ pub struct Settings {
     /// What the deformation is made of.
     pub stack: Stack,
     /// Frames go on from the one before ([`Body::deform_next`](super::Body::deform_next)): faster, and a frame then
-    /// depends on those before it. Schemes other than [`Tracking::Robust`] do not use it.
+    /// depends on those before it. Schemes other than [`Tracking::Robust`](super::Tracking::Robust) do not use it.
     pub coherent: bool,
     /// How the skin is cut and its fields are fitted.
     pub parts: PartSettings,
-    /// Settings of [`Tracking::Robust`].
+    /// Settings of [`Tracking::Robust`](super::Tracking::Robust).
     pub robust: robust::Settings,
-    /// How muscles move; [`Tracking::Robust`] alone has any.
+    /// How muscles move; [`Tracking::Robust`](super::Tracking::Robust) alone has any.
     pub muscles: MuscleSettings,
-    /// Settings of [`Tracking::Scheme2012`].
+    /// Settings of [`Tracking::Scheme2012`](super::Tracking::Scheme2012).
     pub scheme_2012: scheme_2012::Settings,
-    /// Settings of [`Tracking::Scheme2014`].
+    /// Settings of [`Tracking::Scheme2014`](super::Tracking::Scheme2014).
     pub scheme_2014: scheme_2014::Settings,
     /// How the schemes of the papers join the fields of two parts; `None` blends for 2012 and makes contact
     /// for 2014.

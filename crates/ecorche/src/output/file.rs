@@ -1,7 +1,7 @@
 //! Files that appear whole or not at all.
 
 use super::WriteError;
-use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::{NamedTempFile, TempPath};
 
@@ -34,16 +34,6 @@ impl PendingFile {
     /// Writes `bytes`, naming the target in an error.
     pub fn put(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         self.writer.write_all(bytes).map_err(|source| WriteError::Io { path: self.path.clone(), source })
-    }
-
-    /// Overwrites `bytes` at `offset` and returns to the end.
-    pub fn put_at(&mut self, offset: u64, bytes: &[u8]) -> Result<(), WriteError> {
-        let mut patch = || {
-            self.writer.seek(SeekFrom::Start(offset))?;
-            self.writer.write_all(bytes)?;
-            self.writer.seek(SeekFrom::End(0))
-        };
-        patch().map(|_| ()).map_err(|source| WriteError::Io { path: self.path.clone(), source })
     }
 
     /// Flushes and closes; still under the temporary name, but no longer an open file.
@@ -110,8 +100,7 @@ mod tests {
         assert_eq!(count(), 0);
 
         let mut kept = PendingFile::create(&target).unwrap();
-        kept.put(b"0000 whole").unwrap();
-        kept.put_at(0, b"1234").unwrap();
+        kept.put(b"1234 whole").unwrap();
         kept.put(b"!").unwrap();
         assert!(!target.exists());
         kept.commit().unwrap();

@@ -17,7 +17,7 @@
 
 use super::file::PendingFile;
 use super::{CacheWriter, Shot, WriteError};
-use crate::character::{Character, Mesh};
+use crate::character::Mesh;
 use crate::frame::{Frame, FrameMesh};
 use glam::{Vec2, Vec3};
 use serde_json::{Value, json};
@@ -263,14 +263,6 @@ impl CacheWriter for GltfWriter<'_> {
     }
 }
 
-/// Writes one frame as a GLB file without animation.
-pub fn write(path: &Path, character: &Character, frame: &Frame) -> Result<PathBuf, WriteError> {
-    let shot = Shot { character, clip: String::new(), fps: 1.0, first_frame: 0, frame_count: 1 };
-    let mut writer = Box::new(GltfWriter::create(path, &shot)?);
-    writer.write_frame(frame)?;
-    writer.finish().map(|_| path.to_owned())
-}
-
 /// Bytes of vertices and weights the shot will take.
 fn stated_size(shot: &Shot) -> u64 {
     let vertices: u64 = shot.character.meshes.iter().map(|m| m.positions.len() as u64).sum();
@@ -404,7 +396,7 @@ impl Binary {
 mod tests {
     use super::*;
     use crate::character::raw::{RawChannel, RawCharacter, RawMesh};
-    use crate::character::{check, gltf as reader};
+    use crate::character::{Character, check, gltf as reader};
 
     /// Two triangles of two materials, a hard edge between them, and a lone point.
     fn character() -> Character {
@@ -545,7 +537,11 @@ mod tests {
         let character = character();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("still.glb");
-        write(&path, &character, &frame(&character, 1)).unwrap();
+        let shot =
+            Shot { character: &character, clip: String::new(), fps: 1.0, first_frame: 0, frame_count: 1 };
+        let mut writer = Box::new(GltfWriter::create(&path, &shot).unwrap());
+        writer.write_frame(&frame(&character, 1)).unwrap();
+        writer.finish().unwrap();
         let raw = reader::read_bytes(&std::fs::read(&path).unwrap(), None, &path).unwrap();
         assert!(raw.clips.is_empty() && raw.meshes[0].morphs.is_empty());
         assert_eq!(raw.meshes[0].positions, frame(&character, 1).meshes[0].positions);

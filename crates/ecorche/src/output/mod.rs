@@ -4,24 +4,24 @@
 //! finished. Nothing appears under its final name before `finish`; a writer that is dropped leaves
 //! nothing behind.
 
-pub mod colour;
-pub mod draw;
+pub(crate) mod colour;
+mod draw;
 pub mod file;
 mod font;
-pub mod gltf;
+mod gltf;
 pub mod legend;
-pub mod mdd;
+mod mdd;
 pub mod obj;
 pub mod operator_graph;
 pub mod pc2;
 pub mod picture;
 pub mod plot;
-pub mod point_cache;
+mod point_cache;
 pub mod raster;
-pub mod section_graph;
+pub(crate) mod section_graph;
 pub mod sheet;
-pub mod text;
-pub mod usd;
+mod text;
+mod usd;
 
 pub use colour::{Colour, ColourMap};
 pub use picture::Picture;

@@ -10,13 +10,13 @@
 //! ```
 
 pub mod arm;
-pub mod athlete;
-pub mod clips;
-pub mod cylinder;
-pub mod hand;
-pub mod rig;
-pub mod sculpt;
-pub mod weights;
+mod athlete;
+mod clips;
+pub(crate) mod cylinder;
+mod hand;
+mod rig;
+mod sculpt;
+mod weights;
 
 use crate::anatomy::{Anatomy, preset};
 use crate::character::Character;

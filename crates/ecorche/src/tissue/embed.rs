@@ -34,11 +34,6 @@ impl Locator {
         Self { tree: Bvh::new(&boxes) }
     }
 
-    /// Follows moved positions.
-    pub fn refit(&mut self, positions: &[DVec3], tets: &[[u32; 4]]) {
-        self.tree.refit(|t| box_of(positions, &tets[t as usize]));
-    }
-
     /// The tetrahedron that holds a point, and its weights; `accept` may refuse some. Of several the one
     /// the point is deepest in.
     pub fn find(

@@ -63,11 +63,6 @@ impl Pattern {
         self.node_at.len()
     }
 
-    /// Whether there are no columns.
-    pub fn is_empty(&self) -> bool {
-        self.node_at.is_empty()
-    }
-
     /// The blocks of a column.
     #[inline]
     pub fn column(&self, column: usize) -> std::ops::Range<usize> {

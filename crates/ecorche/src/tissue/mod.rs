@@ -3,8 +3,8 @@
 //! The way through: a closed surface or an implicit shape becomes tetrahedra ([`mesh`]); fibres are found
 //! between origin and insertion ([`fibres`]); materials ([`material`]) make it a [`model::Body`], bodies a
 //! [`model::Model`]; holds on moving bones ([`boundary`]) and collisions ([`contact`]) complete a
-//! [`step::Simulation`], which [`assemble`]s and [`solve`]s one step after the other. A fine surface follows by
-//! [`embed`]. [`scene`] does all of it from one TOML file.
+//! [`step::Simulation`], which assembles and solves one step after the other. A fine surface is
+//! embedded in it. [`scene`] does all of it from one TOML file.
 //!
 //! Double precision; metres, kilograms, seconds; internal forces are `+dE/dx`. Every tolerance is relative to
 //! element edges, so a scene in other units behaves the same. The same input gives the same bits for any
@@ -15,20 +15,20 @@
 //! a half is lost unless [`mesh::from_surface`] thickens it. Edges against edges are tested in the
 //! constraint mode of [`contact`] only.
 
-pub mod assemble;
+mod assemble;
 pub mod boundary;
 pub mod contact;
-pub mod element;
-pub mod embed;
+mod element;
+mod embed;
 pub mod fibres;
 pub mod material;
-pub mod matrix;
+mod matrix;
 pub mod mesh;
 pub mod model;
 pub mod scene;
-pub mod solve;
+mod solve;
 pub mod step;
-pub mod terms;
+mod terms;
 pub mod tet_mesh;
 
 pub use crate::geom::sdf;

@@ -249,11 +249,6 @@ impl Model {
         self.parts.partition_point(|p| p.tets.end <= tet)
     }
 
-    /// The body a node belongs to.
-    pub fn part_of_node(&self, node: usize) -> usize {
-        self.parts.partition_point(|p| p.nodes.end <= node)
-    }
-
     /// Corners of a tetrahedron at the given positions.
     #[inline]
     pub fn corners(&self, tet: usize, positions: &[DVec3]) -> [DVec3; 4] {
@@ -327,7 +322,6 @@ mod tests {
         let model = Model::new(vec![brick(), brick()]).unwrap();
         assert!((model.mass.iter().sum::<f64>() - 2000.0).abs() < 1e-9);
         assert_eq!(model.part_of_tet(12), 1);
-        assert_eq!(model.part_of_node(11), 0);
     }
 
     #[test]

@@ -82,11 +82,6 @@ impl Factor {
         self.values.len()
     }
 
-    /// Whether the factor has no entries.
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
-    }
-
     /// Factorises the matrix.
     pub fn factorise(&mut self, pattern: &Pattern, values: &[f64]) -> Result<(), SolveError> {
         self.ready = false;

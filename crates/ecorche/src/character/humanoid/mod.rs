@@ -124,9 +124,6 @@ impl HumanoidBone {
     }
 }
 
-/// Number of bones in VRM 1.0's list.
-pub const BONE_COUNT: usize = 55;
-
 /// For each joint the bone it is, each bone at most once.
 pub fn recognise(skeleton: &Skeleton) -> Vec<Option<HumanoidBone>> {
     let by_name = names::recognise(skeleton);

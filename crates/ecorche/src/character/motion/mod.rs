@@ -1,9 +1,9 @@
 //! Putting a motion on a character: clips of another skeleton, joined by the names of the joints.
 //!
 //! Joints are matched by name, exactly, then ignoring case, then without namespace and prefix, then
-//! as bones of a human (see [`humanoid`](super::humanoid)). What is carried over depends on how
+//! as bones of a human. What is carried over depends on how
 //! alike the skeletons are; [`Transfer`] says which way was taken. Bone lengths stay the
-//! character's; the hips move by the motion's way times the ratio of the leg lengths. The floor is
+//! character's; the hips move along the motion's path times the ratio of the leg lengths. The floor is
 //! at height 0 for both, or under the feet of whichever has its hips in the origin.
 
 mod adopt;

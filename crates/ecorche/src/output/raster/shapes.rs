@@ -109,18 +109,6 @@ pub fn needles(points: &[Vec3], normals: &[Vec3], length: f32) -> Vec<[Vec3; 2]>
     points.iter().zip(normals).map(|(&p, &n)| [p, p + n * length]).collect()
 }
 
-/// Every edge of the triangles once; the wire of a surface that has no polygons of its own.
-pub fn triangle_edges(triangles: &[[u32; 3]]) -> Vec<[u32; 2]> {
-    let mut edges: Vec<[u32; 2]> = triangles
-        .iter()
-        .flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]])
-        .map(|[a, b]| [a.min(b), a.max(b)])
-        .collect();
-    edges.sort_unstable();
-    edges.dedup();
-    edges
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

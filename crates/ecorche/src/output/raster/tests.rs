@@ -22,6 +22,18 @@ fn reddish(pixel: [u8; 3]) -> bool {
     i32::from(pixel[0]) > i32::from(pixel[2]) + 60
 }
 
+/// Every edge of the triangles once.
+fn triangle_edges(triangles: &[[u32; 3]]) -> Vec<[u32; 2]> {
+    let mut edges: Vec<[u32; 2]> = triangles
+        .iter()
+        .flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]])
+        .map(|[a, b]| [a.min(b), a.max(b)])
+        .collect();
+    edges.sort_unstable();
+    edges.dedup();
+    edges
+}
+
 #[test]
 fn a_ball_is_round() {
     let ball = shapes::ball(Vec3::ZERO, 1.0, 5);
@@ -115,7 +127,7 @@ fn the_picture_is_the_same_for_any_number_of_threads() {
     let ball = shapes::ball(Vec3::Y, 0.8, 4);
     let camera = Framing::default().camera(std::iter::once(&ball.positions[..]));
     let heights: Vec<f32> = ball.positions.iter().map(|p| p.y).collect();
-    let edges = shapes::triangle_edges(&ball.triangles);
+    let edges = triangle_edges(&ball.triangles);
     let skin = Surface::new(&ball.positions, &ball.triangles).wire(edges).quantity(
         heights,
         [0.0, 2.0],
