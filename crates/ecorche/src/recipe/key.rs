@@ -1,20 +1,21 @@
 //! A key of everything that determines frames.
 
 use super::Ingredients;
-use crate::character::{Binding, Clip, Mesh, Skin};
+use crate::character::{Binding, Mesh, Skin};
 use crate::deform::{Settings, Under};
+use crate::sampling::Plan;
 use std::fmt::{self, Write};
 
 /// Raised whenever the meaning of a key changes.
 const VERSION: u32 = 1;
 
 impl Ingredients {
-    /// A key of everything that determines the frames of `clip` with these settings: meshes, weights, skeleton, the clip
-    /// and its keys, the anatomy with the files it names, the settings, the version of the library. Where things lie on
-    /// disk and what they are called there does not count, nor do things that bind from them alike on every machine.
+    /// A key of everything that determines the frames of a plan's clip with these settings: meshes, weights, skeleton, the
+    /// clip and its rate, the anatomy with the files it names, the settings, the version of the library. Where files lie
+    /// and which frames are asked for does not count.
     ///
-    /// Two bakes of one key are the same to the bit; pieces and saved states belong together when their keys are equal.
-    pub fn key(&self, settings: &Settings, clip: Option<&Clip>) -> [u8; 32] {
+    /// Frames of one key are the same to the bit; pieces and saved states belong together when their keys are equal.
+    pub fn key(&self, settings: &Settings, plan: &Plan) -> [u8; 32] {
         let mut key = Hashed(blake3::Hasher::new());
         key.array(&VERSION.to_le_bytes());
         key.value(&env!("CARGO_PKG_VERSION"));
@@ -22,7 +23,7 @@ impl Ingredients {
         key.value(&self.character.skeleton);
         key.value(&self.character.meshes.len());
         self.character.meshes.iter().for_each(|mesh| key.mesh(mesh));
-        key.value(&clip);
+        key.value(&(plan.clip, plan.fps));
         key.value(settings);
         if settings.stack.under == Under::Flesh {
             key.value(&self.body);

@@ -1,6 +1,7 @@
 use super::*;
 use crate::character::Pose;
 use crate::deform::{Under, Workspace};
+use crate::sampling::{Plan, Sampling};
 
 fn recipe(json: &str) -> Recipe {
     serde_json::from_str(json).unwrap()
@@ -62,9 +63,12 @@ fn errors_name_the_file_the_thing_and_the_remedy() {
 #[test]
 fn a_key_changes_with_what_determines_frames_and_with_nothing_else() {
     let read = |json: &str| recipe(json).read().unwrap();
-    let key = |ingredients: &Ingredients, method: Stack, clip: &str| {
-        ingredients.key(&ingredients.settings(Some(method)), ingredients.character.clip(clip))
+    let sampled = |ingredients: &Ingredients, stack: Stack, clip: &str, fps: f32| {
+        let sampling = Sampling { fps: Some(fps), frames: None };
+        let plan = Plan::new(ingredients.character.clip(clip), &sampling).unwrap();
+        ingredients.key(&ingredients.settings(Some(stack)), &plan)
     };
+    let key = |ingredients: &Ingredients, stack: Stack, clip: &str| sampled(ingredients, stack, clip, 24.0);
     let plain = read(r#"{"character": "sample:arm?resolution=2000"}"#);
     let muscles = key(&plain, Stack::muscles(), "curl");
     let again = read(r#"{"character": "sample:arm?resolution=2000", "weights": "file"}"#);
@@ -74,6 +78,7 @@ fn a_key_changes_with_what_determines_frames_and_with_nothing_else() {
     let mut tense = plain.clone();
     tense.body.muscle[0].tone += 0.01;
     for other in [
+        sampled(&plain, Stack::muscles(), "curl", 30.0),
         key(&plain, Stack::implicit(), "curl"),
         key(&plain, Stack::muscles(), "shake"),
         key(&still, Stack::muscles(), "curl"),
