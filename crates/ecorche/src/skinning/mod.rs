@@ -70,9 +70,9 @@ impl fmt::Display for Skinning {
     }
 }
 
-/// A name that no skinning has.
+/// A name that no skinning method has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no skinning \"{0}\"; choose lbs, dqs or cor")]
+#[error("no skinning method \"{0}\"; choose lbs, dqs or cor")]
 pub struct UnknownSkinning(pub String);
 
 impl FromStr for Skinning {
