@@ -4,11 +4,10 @@
 
 use crate::recovery::Recovery;
 use ecorche::anatomy::{
-    Anatomy, AnatomyFile, ControllerDef, Edit, EditError, FileError, History, init,
+    Anatomy, AnatomyFile, Edit, EditError, FileError, History, init,
     preset::{self, Preset},
 };
 use ecorche::character::Character;
-use ecorche::field::operator::{Abscissa, Scale};
 use ecorche::muscle::definition::BodyDef;
 use ecorche::output::file;
 use ecorche::recipe::{AnatomySource, Ingredients};
@@ -228,16 +227,6 @@ impl Document {
     /// For the page: everything that can be edited.
     pub fn describe(&self) -> Value {
         let Anatomy { skin, body } = self.anatomy();
-        let joints: serde_json::Map<String, Value> = skin
-            .joint
-            .iter()
-            .map(|(name, joint)| {
-                let controller = joint.controller.as_ref().map(controller);
-                let samples = json!({ "add": joint.samples.add, "remove": joint.samples.remove });
-                let own = json!({ "operator": joint.operator, "controller": controller, "samples": samples });
-                (name.clone(), own)
-            })
-            .collect();
         json!({
             "revision": self.revision,
             "path": self.path.as_ref().map(|p| p.display().to_string()),
@@ -245,34 +234,11 @@ impl Document {
             "undo": self.steps[0],
             "redo": self.steps[1],
             "text": self.text(),
-            "skin": {
-                "operator": skin.operator,
-                "controller": skin.controller.as_ref().map(controller),
-                "samples": skin.samples,
-                "grid": skin.grid,
-                "tracking": skin.tracking.to_string(),
-                "closure": skin.closure,
-                "gap": skin.gap,
-                "leash": skin.max_offset,
-                "joining": skin.blend.to_string(),
-                "joint": joints,
-            },
+            "skin": skin,
             "muscle": body.muscle,
             "fat": body.fat,
             "keys": body.keys,
         })
-    }
-}
-
-fn controller(definition: &ControllerDef) -> Value {
-    match definition {
-        ControllerDef::Preset(name) => json!(name),
-        ControllerDef::Points { points, steepness, over, opening } => json!({
-            "points": points,
-            "steepness": steepness,
-            "over": match over { Abscissa::Angle => "angle", Abscissa::Cosine => "cosine" },
-            "opening": match opening { Scale::Theta => "theta", Scale::Amount => "amount" },
-        }),
     }
 }
 
@@ -316,7 +282,7 @@ mod tests {
     fn several_edits_are_one_step_or_none() {
         let (character, mut document) = document();
         let before = document.text().to_owned();
-        document.edit(&character, &[set("gap", 0.03), set("leash", 0.2)], None).unwrap();
+        document.edit(&character, &[set("gap", 0.03), set("max_offset", 0.2)], None).unwrap();
         assert_eq!((document.anatomy().skin.gap, document.anatomy().skin.max_offset), (0.03, 0.2));
         let after = document.text().to_owned();
         assert!(document.undo().unwrap());

@@ -12,7 +12,6 @@ use crate::studio::{Listener, Studio};
 use axum::body::Bytes;
 use ecorche::character::Pose;
 use ecorche::deform::{Body, State, Workspace};
-use ecorche::field::operator::{Controller, NAMES as OPERATORS};
 use ecorche::frame::Frame;
 use ecorche::inspect::{Inspector, QUANTITIES, Quantity, QuantityError};
 use ecorche::muscle::{Flesh, Musculature};
@@ -762,8 +761,6 @@ fn describe(studio: &Studio) -> Bytes {
         "joints": joints,
         "clips": clips,
         "quantities": QUANTITIES,
-        "operators": OPERATORS,
-        "controllers": Controller::NAMES,
         "repairs": character.repairs.len(),
     });
     let (sequential, diverging) = (table(ColourMap::Sequential), table(ColourMap::Diverging));

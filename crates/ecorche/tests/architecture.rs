@@ -17,6 +17,7 @@ const ORDER: &[&str] = &[
     "skinning",
     "parts",
     "tracking",
+    "schema",
     "muscle",
     "anatomy",
     "deform",

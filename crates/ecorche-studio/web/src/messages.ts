@@ -1,11 +1,16 @@
 /** What page and engine say to each other; the engine's side is src/message.rs. */
 
+import type { Fat, Keys, Muscle, Skin } from "./anatomy_keys.ts";
+
+export type { Attachment, Fat, JointSettings, Muscle, SampleChanges } from "./anatomy_keys.ts";
+
 export const VERSION = 3;
 
 export const Kind = { Character: 1, Document: 2, Frame: 3, Inside: 4, Notice: 5, Bake: 6, Graph: 7, Flesh: 8 } as const;
 
 export type Look = "lbs" | "dqs" | "cor" | "implicit" | "muscles";
-export type Side = "left" | "right" | "middle";
+export type Side = Muscle["side"];
+export type Controller = NonNullable<Skin["controller"]>;
 export type Vector = [number, number, number];
 
 export interface Joint {
@@ -43,8 +48,6 @@ export interface CharacterHead {
   joints: Joint[];
   clips: Clip[];
   quantities: [string, string][];
-  operators: string[];
-  controllers: string[];
   repairs: number;
 }
 
@@ -53,81 +56,6 @@ export interface Character extends CharacterHead {
   uvs: Float32Array;
   sequential: Uint8Array;
   diverging: Uint8Array;
-}
-
-export type Controller =
-  | string
-  | { points: [number, number][]; steepness: [number, number]; over: "angle" | "cosine"; opening: "theta" | "amount" };
-
-/** Changes of the points a bone's field goes through: place and normal, and places left out. */
-export interface SampleChanges {
-  add: [number, number, number, number, number, number][];
-  remove: Vector[];
-}
-
-export interface JointSettings {
-  operator: string | null;
-  controller: Controller | null;
-  samples: SampleChanges;
-}
-
-export interface Skin {
-  operator: string;
-  controller: Controller | null;
-  samples: [number, number];
-  grid: number;
-  tracking: string;
-  closure: number;
-  joining: string;
-  gap: number;
-  leash: number;
-  joint: Record<string, JointSettings>;
-}
-
-export interface Attachment {
-  bone: string;
-  at: Vector;
-}
-
-export type Profile = [number, number] | { peak: number } | { sines: number[] };
-
-export interface Muscle {
-  name: string;
-  side: Side;
-  mirror?: boolean;
-  origin: Attachment | Attachment[];
-  insertion: Attachment | Attachment[];
-  width: number;
-  eccentricity: number;
-  profile: { rest: Profile; active: Profile };
-  activation: { from: string; gain: number; base: number };
-  gain?: number;
-  tone: number;
-  strength: number;
-  tendon: number;
-  stiffness: number;
-  damping: number;
-  friction: number;
-  collide: { bones: boolean; muscles: boolean; skin: boolean };
-}
-
-export interface Fat {
-  name: string;
-  side: Side;
-  mirror?: boolean;
-  bone: string;
-  at: Vector;
-  radii: Vector;
-  stiffness: number;
-  damping: number;
-}
-
-export interface Keys {
-  clip: string;
-  muscle: string;
-  side: Side;
-  parameter: string;
-  values: [number, number][];
 }
 
 export interface Document {
@@ -197,7 +125,7 @@ export interface Cube {
 export type Surface = { exact: Float32Array; normals: Int16Array } | { rounded: Uint16Array; cube: Cube };
 
 /**
- * Eight numbers per ring: place, thickness, broad direction, half axis across it; or the same from 0 to 65535, places and
+ * Eight numbers per ring: place, thickness, wide direction, half axis across it; or the same from 0 to 65535, places and
  * thickness relative to a cube, directions from -1 to 1.
  */
 export type Strands = { exact: Float32Array } | { rounded: Uint16Array; cube: Cube };

@@ -400,5 +400,5 @@ const OPPOSITE: Record<Side, Side> = { left: "right", right: "left", middle: "mi
 
 /** Whether an entry is the one of that side, or its mirror image is. */
 function covers(entry: Muscle | Fat, side: Side): boolean {
-  return entry.side === side || (entry.mirror === true && OPPOSITE[entry.side] === side);
+  return entry.side === side || (entry.mirror && OPPOSITE[entry.side] === side);
 }

@@ -212,11 +212,11 @@ export const editing = {
       await tab.page.keyboard.press("Control+z");
       await tab.page.keyboard.press("Control+z");
       await tab.page.waitForFunction(() => globalThis.ecorche.model.document.undo === 0);
-      for (const label of ["Samples", "Closure", "Leash"]) {
+      for (const label of ["Samples", "Closure", "Max offset"]) {
         await dragSlider(tab, label, label === "Samples" ? 0.05 : 0.8);
         await tab.page.waitForFunction(() => globalThis.ecorche.model.document.undo === 1);
         await tab.settled("implicit");
-        if (label !== "Leash") assert.ok(!same(before, await tab.positions()), `${label}: the field is another`);
+        if (label !== "Max offset") assert.ok(!same(before, await tab.positions()), `${label}: the field is another`);
         await tab.page.keyboard.press("Control+z");
         await tab.page.waitForFunction(() => globalThis.ecorche.model.document.undo === 0);
       }

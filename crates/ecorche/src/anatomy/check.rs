@@ -1,10 +1,10 @@
 //! Whether an anatomy fits a skeleton.
 
 use super::Anatomy;
-use super::names::suggestion;
-use super::problem::{Path, Problem};
 use crate::character::Skeleton;
 use crate::muscle::definition::{Attachment, MuscleDef};
+use crate::schema::names::suggestion;
+use crate::schema::{Path, Problem};
 use glam::{Affine3A, Vec3};
 
 /// How much longer than the bones it spans a muscle's axis may be. Chosen, not tuned: the preset passes on every body

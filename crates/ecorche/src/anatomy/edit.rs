@@ -4,10 +4,10 @@
 //! opposite splice gives back the same text to the byte, comments and spacing included. A splice whose result
 //! does not read as an anatomy is refused and changes nothing.
 
-use super::problem::{AnatomyError, Path, Step};
-use super::write::{Value, key_text};
-use super::{AnatomyFile, write};
+use super::problem::AnatomyError;
+use super::{AnatomyFile, keys, write};
 use crate::muscle::definition::{FatDef, KeysDef, MuscleDef, Side};
+use crate::schema::{Path, Step, Table as Keys, Value, key_text};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use toml_edit::{Item, Table};
@@ -43,6 +43,19 @@ pub enum Target {
     Entry(Kind, String, Side),
     /// An entry of `[[keys]]`, counted from 0.
     Keys(usize),
+}
+
+impl Target {
+    /// The keys it may have.
+    fn keys(&self) -> &'static Keys {
+        match self {
+            Self::Skin => &keys::SKIN,
+            Self::Joint(_) => &keys::JOINT,
+            Self::Entry(Kind::Muscle, ..) => &keys::MUSCLE,
+            Self::Entry(Kind::Fat, ..) => &keys::FAT,
+            Self::Keys(_) => &keys::KEYS,
+        }
+    }
 }
 
 /// A change of an anatomy file.
@@ -211,22 +224,42 @@ impl AnatomyFile {
 
     fn set(&self, target: &Target, field: &str, value: Option<&Value>) -> Result<Splice, EditError> {
         let document = self.document()?;
+        let root = document.as_item();
         let table_path = self.path_of(target)?;
-        let path = table_path.keys(field);
-        let found = find(document.as_item(), &path);
-        match (found, value) {
+        let steps = target.keys().keys_along(field);
+        let names: Vec<&str> = steps.iter().map(|(name, key)| key.map_or(*name, |key| key.name)).collect();
+        // The way as the file has it, which may use earlier names.
+        let mut path = table_path.clone();
+        for (name, key) in &steps {
+            let earlier = key.iter().flat_map(|key| key.old_names).copied();
+            let present = key.map_or(*name, |key| key.name);
+            let there = |name: &&str| find(root, &path.key(name)).is_some_and(|item| !item.is_none());
+            let written = [present].into_iter().chain(earlier).find(there).unwrap_or(present);
+            path = path.key(written);
+        }
+        let text = |value: &Value| match steps.last().and_then(|(_, key)| *key) {
+            Some(key) => key.kind.write(value, false),
+            None => value.to_string(),
+        };
+        match (find(root, &path), value) {
             (Some(Item::Value(old)), Some(value)) => {
                 let span = old.span().ok_or_else(|| self.missing(target))?;
-                Ok(Splice { range: span, inserted: value.to_string() })
+                let mut splice = Splice { range: span, inserted: text(value) };
+                if let Some(key) = key_span(root, &path).filter(|_| names.last() != Some(&path.last_key())) {
+                    let name = key_text(names.last().copied().unwrap_or_default());
+                    splice.inserted =
+                        [&name, &self.text()[key.end..splice.range.start], &splice.inserted].concat();
+                    splice.range.start = key.start;
+                }
+                Ok(splice)
             }
             (None | Some(Item::None), None) => Ok(Splice { range: 0..0, inserted: String::new() }),
             (Some(_), None) => {
-                let range =
-                    self.entry_range(document.as_item(), &path).ok_or_else(|| self.missing(target))?;
+                let range = self.entry_range(root, &path).ok_or_else(|| self.missing(target))?;
                 Ok(Splice { range, inserted: String::new() })
             }
             // A table under its own header, or nothing at all.
-            (_, Some(value)) => self.insert(document.as_item(), &table_path, field, value, target),
+            (_, Some(value)) => self.insert(root, &table_path, &names, &text(value), target),
         }
     }
 
@@ -235,16 +268,16 @@ impl AnatomyFile {
         &self,
         root: &Item,
         table_path: &Path,
-        field: &str,
-        value: &Value,
+        keys: &[&str],
+        value: &str,
         target: &Target,
     ) -> Result<Splice, EditError> {
-        let line = format!("{} = {value}\n", field.split('.').map(key_text).collect::<Vec<_>>().join("."));
+        let dotted = |keys: &[&str]| keys.iter().map(|key| key_text(key)).collect::<Vec<_>>().join(".");
+        let line = format!("{} = {value}\n", dotted(keys));
         // Into the innermost table that is there.
-        let keys: Vec<&str> = field.split('.').collect();
         for depth in (1..keys.len()).rev() {
             let inner = keys[..depth].iter().fold(table_path.clone(), |path, key| path.key(key));
-            let rest = keys[depth..].iter().map(|key| key_text(key)).collect::<Vec<_>>().join(".");
+            let rest = dotted(&keys[depth..]);
             if let Some(Item::Value(toml_edit::Value::InlineTable(table))) = find(root, &inner) {
                 let end = table.span().ok_or_else(|| self.missing(target))?.end.saturating_sub(1);
                 let start = self.text()[..end].trim_end().len();
@@ -370,6 +403,12 @@ fn find<'a>(root: &'a Item, path: &Path) -> Option<&'a Item> {
         Step::Key(key) => item.as_table_like()?.get(key),
         Step::Index(index) => item.get(*index),
     })
+}
+
+/// Where the last key of `path` stands.
+fn key_span(root: &Item, path: &Path) -> Option<Range<usize>> {
+    let (Step::Key(key), way) = path.0.split_last()? else { return None };
+    find(root, &Path(way.to_vec()))?.as_table_like()?.get_key_value(key)?.0.span()
 }
 
 /// The table at `path`, elements of `[[lists]]` included.

@@ -1,13 +1,18 @@
 //! A file's text together with what it says.
 
-use super::problem::{AnatomyError, Located, Path, Problem, label, line_and_column, locate};
-use super::reader::{Problems, Section};
-use super::{Anatomy, VERSION, body_tables, skin};
+use super::problem::{AnatomyError, Located, label, line_and_column, locate};
+use super::rules::Rules;
+use super::{Anatomy, JointDef, SkinDef, VERSION, keys};
 use crate::character::Skeleton;
 use crate::muscle::definition::{BodyDef, Side};
+use crate::schema::{Path, Problem, Table, Value};
+use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use toml_edit::{Document, Item};
+
+/// The entries of a table.
+type Entries = BTreeMap<String, Value>;
 
 /// Most bytes of a file: a hundred muscles take 50 kB.
 const LARGEST: usize = 16 << 20;
@@ -45,9 +50,9 @@ impl AnatomyFile {
             return Err(AnatomyError { file: file.to_owned(), problems });
         }
         let document = parse_toml(file, &text)?;
-        let problems = Problems::default();
-        let anatomy = read_root(document.as_item(), &problems);
-        let problems = problems.into_inner();
+        let mut reading = Reading::default();
+        let anatomy = reading.root(document.as_item());
+        let problems = reading.problems;
         if !problems.is_empty() {
             return Err(located(file, &text, document.as_item(), problems));
         }
@@ -113,72 +118,163 @@ fn located(file: &str, text: &str, root: &Item, problems: Vec<Problem>) -> Anato
     AnatomyError { file: file.to_owned(), problems: found }
 }
 
-fn read_root(root: &Item, problems: &Problems) -> Anatomy {
-    let Some(table) = root.as_table_like() else { return Anatomy::default() };
-    let keys = ["version", "skin", "muscle", "fat", "bone", "keys"];
-    let section = Section::new(table, Path::default(), &keys, problems);
-    section.require("version", &VERSION.to_string());
-    if let Some(version) = section.whole("version", 0, i64::MAX)
-        && version != VERSION
-    {
-        let remedy = format!("this program reads version {VERSION}");
-        section.problem("version", format!("{version} is not known; {remedy}"));
+/// What is wrong with a file that is being read.
+#[derive(Default)]
+struct Reading {
+    problems: Vec<Problem>,
+}
+
+impl Reading {
+    fn add(&mut self, path: Path, message: impl Into<String>) {
+        self.problems.push(Problem { path, message: message.into() });
     }
-    let body = BodyDef {
-        muscle: each(&section, "muscle", &body_tables::MUSCLE_KEYS, body_tables::read_muscle),
-        fat: each(&section, "fat", &body_tables::FAT_KEYS, body_tables::read_fat),
-        bone: each(&section, "bone", &body_tables::BONE_KEYS, body_tables::read_bone),
-        keys: each(&section, "keys", &body_tables::KEYS_KEYS, body_tables::read_keys),
-    };
-    let skin = section.section("skin", &skin::KEYS).map(|s| skin::read(&s)).unwrap_or_default();
-    let named = |key: &str| names_with_sides(root, key);
-    for (key, entries) in [("muscle", named("muscle")), ("fat", named("fat"))] {
-        duplicates(key, &entries, problems);
+
+    fn root(&mut self, root: &Item) -> Anatomy {
+        let path = Path::default();
+        let Some(Value::Table(mut root)) = self.value(root, &path) else { return Anatomy::default() };
+        let body = BodyDef {
+            muscle: self.list(&mut root, "muscle", &keys::MUSCLE),
+            fat: self.list(&mut root, "fat", &keys::FAT),
+            bone: self.list(&mut root, "bone", &keys::BONE),
+            keys: self.list(&mut root, "keys", &keys::KEYS),
+        };
+        let skin = self.skin(&mut root);
+        // What is left is not of the shape it should be, or not known.
+        let rest = keys::FILE.check(root, &path, &mut self.problems);
+        if let Some(Value::Whole(version)) = rest.get("version")
+            && *version != VERSION
+        {
+            let message = format!("{version} is not known; this program reads version {VERSION}");
+            self.add(path.key("version"), message);
+        }
+        Anatomy { skin, body }
     }
-    Anatomy { skin, body }
-}
 
-fn each<T>(section: &Section, key: &str, known: &[&str], read: fn(&Section) -> Option<T>) -> Vec<T> {
-    section.sections(key, known).iter().filter_map(read).collect()
-}
-
-/// Index, name, sides covered of every entry that has a name.
-fn names_with_sides(root: &Item, key: &str) -> Vec<(usize, String, Vec<Side>)> {
-    let list = root.get(key).and_then(Item::as_array_of_tables);
-    let tables = list.into_iter().flat_map(|list| list.iter().enumerate());
-    tables
-        .filter_map(|(index, table)| {
-            let name = table.get("name")?.as_str()?.to_owned();
-            let side = match table.get("side").and_then(Item::as_str) {
-                Some("left") => Side::Left,
-                Some("right") => Side::Right,
-                _ => Side::Middle,
-            };
-            let mirrored = table.get("mirror").and_then(Item::as_bool) == Some(true);
-            let sides = if mirrored { vec![side, side.opposite()] } else { vec![side] };
-            Some((index, name, sides))
-        })
-        .collect()
-}
-
-fn duplicates(key: &str, entries: &[(usize, String, Vec<Side>)], problems: &Problems) {
-    let mut seen = BTreeMap::new();
-    for (index, name, sides) in entries {
-        for &side in sides {
-            if let Some(first) = seen.insert((name, side), index)
-                && first != index
-            {
-                let path = Path::default().key(key).index(*index);
-                let which = match side {
-                    Side::Middle => String::new(),
-                    side => format!(" of the {} side", side.name()),
-                };
-                problems.add(
-                    &path.key("name"),
-                    format!("a second {key} \"{name}\"{which}; rename it, or drop mirror where both sides are written"),
-                );
-                break;
+    /// A value of the file; `None` for one that TOML has and an anatomy has not.
+    fn value(&mut self, item: &Item, path: &Path) -> Option<Value> {
+        if let Some(table) = item.as_table_like() {
+            let items = table.iter().filter(|(_, item)| !item.is_none());
+            let entries =
+                items.filter_map(|(key, item)| Some((key.to_owned(), self.value(item, &path.key(key))?)));
+            return Some(Value::Table(entries.collect()));
+        }
+        if let Some(list) = item.as_array_of_tables() {
+            let tables = list
+                .iter()
+                .enumerate()
+                .filter_map(|(k, table)| self.value(&Item::Table(table.clone()), &path.index(k)));
+            return Some(Value::List(tables.collect()));
+        }
+        match item.as_value()? {
+            toml_edit::Value::String(text) => Some(Value::Text(text.value().clone())),
+            toml_edit::Value::Integer(number) => Some(Value::Whole(*number.value())),
+            toml_edit::Value::Float(number) => Some(Value::Number(*number.value())),
+            toml_edit::Value::Boolean(flag) => Some(Value::Flag(*flag.value())),
+            toml_edit::Value::Array(list) => {
+                let elements = list.iter().enumerate();
+                let values: Vec<Option<Value>> = elements
+                    .map(|(k, value)| self.value(&Item::Value(value.clone()), &path.index(k)))
+                    .collect();
+                Some(Value::List(values.into_iter().collect::<Option<_>>()?))
+            }
+            toml_edit::Value::InlineTable(_) => None,
+            toml_edit::Value::Datetime(_) => {
+                self.add(path.clone(), "must not be a date; put text in quotes");
+                None
             }
         }
     }
+
+    /// Takes a list of tables out of the file and reads it. Anything else of that name stays.
+    fn list<T: DeserializeOwned + Rules>(
+        &mut self,
+        root: &mut Entries,
+        list: &str,
+        table: &'static Table,
+    ) -> Vec<T> {
+        let is_table = |value: &Value| matches!(value, Value::Table(_));
+        if !matches!(root.get(list), Some(Value::List(values)) if values.iter().all(is_table)) {
+            return Vec::new();
+        }
+        let Some(Value::List(values)) = root.remove(list) else { return Vec::new() };
+        let path = Path::default().key(list);
+        self.duplicates(&path, &values);
+        let entries = values.into_iter().enumerate();
+        entries.filter_map(|(k, value)| self.entry(value, &path.index(k), table)).collect()
+    }
+
+    fn skin(&mut self, root: &mut Entries) -> SkinDef {
+        if !matches!(root.get("skin"), Some(Value::Table(_))) {
+            return SkinDef::default();
+        }
+        let path = Path::default().key("skin");
+        let skin: SkinDef =
+            root.remove("skin").and_then(|skin| self.entry(skin, &path, &keys::SKIN)).unwrap_or_default();
+        for (name, joint) in &skin.joint {
+            self.rules::<JointDef>(joint, &path.key("joint").key(name));
+        }
+        skin
+    }
+
+    /// Reads a table; `None` if the table of keys refuses it.
+    fn entry<T: DeserializeOwned + Rules>(
+        &mut self,
+        value: Value,
+        path: &Path,
+        table: &'static Table,
+    ) -> Option<T> {
+        let Value::Table(entries) = value else { return None };
+        let before = self.problems.len();
+        let kept = table.check(entries, path, &mut self.problems);
+        if self.problems.len() > before {
+            return None;
+        }
+        match Value::Table(kept).read::<T>() {
+            Ok(entry) => {
+                self.rules(&entry, path);
+                Some(entry)
+            }
+            Err(error) => {
+                self.add(path.clone(), error.to_string());
+                None
+            }
+        }
+    }
+
+    fn rules<T: Rules>(&mut self, entry: &T, path: &Path) {
+        for (dotted, message) in entry.broken() {
+            self.add(dotted.split('.').fold(path.clone(), |path, key| path.key(key)), message);
+        }
+    }
+
+    /// Finds entries of the same name and side.
+    fn duplicates(&mut self, list: &Path, values: &[Value]) {
+        let mut seen = BTreeMap::new();
+        for (index, value) in values.iter().enumerate() {
+            let Some((name, sides)) = name_and_sides(value) else { continue };
+            let again = sides.into_iter().find(|&side| {
+                let first = *seen.entry((name, side)).or_insert(index);
+                first != index
+            });
+            let Some(side) = again else { continue };
+            let which = match side {
+                Side::Middle => String::new(),
+                side => format!(" of the {} side", side.name()),
+            };
+            let kind = list.last_key();
+            let message = format!(
+                "a second {kind} \"{name}\"{which}; rename it, or drop mirror where both sides are written"
+            );
+            self.add(list.index(index).key("name"), message);
+        }
+    }
+}
+
+/// Name and sides covered of an entry that has a name.
+fn name_and_sides(entry: &Value) -> Option<(&str, Vec<Side>)> {
+    let Value::Table(entries) = entry else { return None };
+    let Value::Text(name) = entries.get("name")? else { return None };
+    let side = entries.get("side").and_then(|side| side.read().ok()).unwrap_or_default();
+    let mirrored = entries.get("mirror") == Some(&Value::Flag(true));
+    Some((name, if mirrored { vec![side, Side::opposite(side)] } else { vec![side] }))
 }

@@ -1,10 +1,10 @@
 //! The first anatomy file of a character, with comments.
 
+use super::keys::{self, Kind, Need};
 use super::preset::Preset;
-use super::write;
-use super::{SkinDef, VERSION};
+use super::{VERSION, write};
 use crate::character::{Character, Skeleton};
-use crate::field::operator::{self, Controller};
+use crate::field::operator::Controller;
 use crate::muscle::definition::{Attachment, Footprint, MuscleDef, Side};
 use glam::Vec3;
 use std::fmt::Write;
@@ -34,43 +34,54 @@ fn header(text: &mut String, character: &Character) -> std::fmt::Result {
     writeln!(text, "version = {VERSION}\n")
 }
 
+/// Column of the comments.
+const COLUMN: usize = 26;
+/// Most characters of a comment's line.
+const COMMENT: usize = 90;
+
 fn skin(text: &mut String) -> std::fmt::Result {
-    let skin = SkinDef::default();
-    let lines = [
-        (format!("operator = \"{}\"", skin.operator), "how the parts of the skin meet at every joint:"),
-        (String::new(), &operator::NAMES.join(", ")),
-        (
-            format!("# controller = \"{}\"", Controller::NAMES[3]),
-            "when it opens, by the angle between the parts:",
-        ),
-        (String::new(), &format!("{}, or", Controller::NAMES.join(", "))),
-        (String::new(), "{ points = [[angle, opening], three times], opening = \"amount\" }"),
-        (
-            format!("samples = [{}, {}]", skin.samples[0], skin.samples[1]),
-            "fewest and most points a part's field is fitted to",
-        ),
-        (format!("grid = {}", skin.grid), "cells along the longest side of a part's table"),
-        (format!("tracking = \"{}\"", skin.tracking), "how vertices find their place: robust, 2012 or 2014"),
-        (
-            format!("closure = {:?}", skin.closure),
-            "caps at the joints, in distances of the joint to the skin",
-        ),
-        (format!("gap = {:?}", skin.gap), "left between parts that touch, in radii of the limb"),
-        (
-            format!("leash = {:?}", skin.max_offset),
-            "how far free skin may leave its skinned place, in inner radii",
-        ),
-        (
-            format!("joining = \"{}\"", skin.blend),
-            "how muscles join the skin's fields: fillet, or detail as in the thesis",
-        ),
-    ];
     writeln!(text, "[skin]")?;
-    for (setting, comment) in &lines {
-        writeln!(text, "{setting:<26}# {comment}")?;
+    for key in keys::SKIN.keys {
+        let setting = match (keys::SKIN.default_of(key), key.kind) {
+            (_, Kind::ByName(_)) => continue,
+            (Some(value), kind) => format!("{} = {}", key.name, kind.write(&value, false)),
+            (None, _) => format!("# {} = \"{}\"", key.name, Controller::NAMES[3]),
+        };
+        let mut about = key.about.to_owned();
+        if let Some(choices) = choices(&key.kind) {
+            about.push_str(&format!(" One of {}.", choices.join(", ")));
+        }
+        for (k, line) in wrapped(&about, COMMENT).iter().enumerate() {
+            let setting = if k == 0 { &setting[..] } else { "" };
+            writeln!(text, "{setting:<COLUMN$}# {line}")?;
+        }
     }
     writeln!(text, "\n# A joint that differs:")?;
     writeln!(text, "# [skin.joint.\"LeftForeArm\"]\n# operator = \"bulge\"\n# controller = \"finger\"\n")
+}
+
+/// The words that a value may be.
+fn choices(kind: &Kind) -> Option<&'static [&'static str]> {
+    match kind {
+        Kind::Choice(choices) => Some(choices),
+        Kind::Either(kinds) => kinds.iter().find_map(choices),
+        _ => None,
+    }
+}
+
+/// The words of a text in lines of at most `width` characters, longer words alone.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut().filter(|line| line.chars().count() + 1 + word.chars().count() <= width) {
+            Some(line) => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 fn body(text: &mut String, character: &Character, preset: &Preset) -> std::fmt::Result {
@@ -83,11 +94,12 @@ fn body(text: &mut String, character: &Character, preset: &Preset) -> std::fmt::
         text,
         "# points passed on the way. width is the mean radius. mirror = true: the other side is the mirror image."
     )?;
-    writeln!(
-        text,
-        "# Also: eccentricity, profile, activation, gain, tone, strength, tendon, stiffness, damping, friction,"
-    )?;
-    writeln!(text, "# collide, parts, broad, particles.\n")?;
+    let further = keys::MUSCLE.keys.iter().filter(|key| !matches!(key.need, Need::Required(_)));
+    let further: Vec<&str> = further.map(|key| key.name).collect();
+    for line in wrapped(&format!("Also: {}.", further.join(", ")), 100) {
+        writeln!(text, "# {line}")?;
+    }
+    writeln!(text)?;
     if body.muscle.is_empty() {
         writeln!(text, "# An example; take the # away and name your own bones:")?;
         for line in write::muscle(&example(&character.skeleton)).lines() {

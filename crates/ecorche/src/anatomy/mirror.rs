@@ -1,11 +1,11 @@
 //! The other side of the body.
 
+use super::Anatomy;
 use super::frames::BindFrames;
-use super::problem::Problem;
-use super::{Anatomy, Path};
 use crate::character::humanoid::{self, joint_of};
 use crate::character::{Character, Skeleton};
 use crate::muscle::definition::{Attachment, BodyDef, FatDef, Footprint, MuscleDef};
+use crate::schema::{Path, Problem};
 use glam::{Affine3A, Quat, Vec3};
 
 /// For each joint its counterpart on the other side; itself on the middle plane; `None` for a limb without

@@ -40,27 +40,26 @@
 //! Reading needs no character. The text stays as written: edits change only the place they mean, so comments
 //! and spacing survive.
 
-mod body_tables;
 mod check;
 mod edit;
 mod file;
 mod frames;
 pub mod init;
+pub mod keys;
 mod mirror;
-pub mod names;
 pub mod preset;
 mod problem;
-mod reader;
+mod rules;
 mod skin;
 mod write;
 
+pub use crate::schema::{Path, Problem, Step, Value};
 pub use edit::{Edit, EditError, History, Kind, Target};
 pub use file::{AnatomyFile, FileError};
 pub use frames::BindFrames;
 pub use mirror::Mirror;
-pub use problem::{AnatomyError, Located, Path, Problem, Step};
-pub use skin::{ControllerDef, JointDef, MuscleBlend, SamplesDef, SkinDef, TrackingDef};
-pub use write::Value;
+pub use problem::{AnatomyError, Located};
+pub use skin::{ControllerCurve, ControllerDef, JointDef, MuscleBlend, SamplesDef, SkinDef, TrackingDef};
 
 use crate::muscle::definition::BodyDef;
 

@@ -1,50 +1,8 @@
 //! What is wrong in an anatomy file, where, and what to do about it.
 
+use crate::schema::{Path, Step};
 use std::fmt;
 use toml_edit::{Item, TableLike};
-
-/// One step of the way from the top of a file to a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// A key of a table.
-    Key(String),
-    /// An element of a list, counted from 0.
-    Index(usize),
-}
-
-/// The way from the top of a file to a value.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Path(pub Vec<Step>);
-
-impl Path {
-    /// One key further.
-    pub fn key(&self, key: &str) -> Self {
-        let mut steps = self.0.clone();
-        steps.push(Step::Key(key.to_owned()));
-        Self(steps)
-    }
-
-    /// One element further.
-    pub fn index(&self, index: usize) -> Self {
-        let mut steps = self.0.clone();
-        steps.push(Step::Index(index));
-        Self(steps)
-    }
-
-    /// The steps of a dotted name such as `origin.at`.
-    pub fn keys(&self, dotted: &str) -> Self {
-        dotted.split('.').fold(self.clone(), |path, key| path.key(key))
-    }
-}
-
-/// Something wrong at a place of the file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// Where.
-    pub path: Path,
-    /// What, and what to do about it.
-    pub message: String,
-}
 
 /// A problem with its place in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -189,7 +189,7 @@ fn every_mistake_is_told_with_its_line_its_name_and_a_remedy() {
     refused("version = 1", "version = 9", 2, &["version: 9 is not known"]);
     refused("version = 1\n", "\n", 1, &["has no version; write version = 1"]);
     refused("[[fat]]", "[fat]", 31, &["[[fat]] above each"]);
-    refused("fibres = 3", "fibres = 0", 28, &["from 1 to 64"]);
+    refused("fibres = 3", "fibres = 0", 28, &["from 1 to 50"]);
     refused("side = \"right\"", "side = \"middle\"", 39, &["no muscle \"biceps brachii\" of side"]);
     refused("mirror = true", "mirror = maybe", 17, &["not TOML"]);
     refused("[0.5, 1.0]", "[0.0, 1.0]", 42, &["must rise"]);
@@ -397,4 +397,158 @@ fn samples_of_a_joint_are_read_and_those_without_a_direction_refused() {
     assert_eq!(samples.remove, [[1.0, 2.0, 3.0]]);
     let error = with("add = [[0.1, 0.0, 0.0, 0.0, 0.0, 0.0]]").unwrap_err();
     assert!(error.to_string().contains("outward"), "{error}");
+}
+
+/// All tables that can be reached from one.
+fn tables_of(table: &'static keys::Table, found: &mut Vec<&'static keys::Table>) {
+    fn within(kind: &keys::Kind, found: &mut Vec<&'static keys::Table>) {
+        match kind {
+            keys::Kind::Table(table) | keys::Kind::ByName(table) => tables_of(table, found),
+            keys::Kind::List(of, ..) => within(of, found),
+            keys::Kind::Either(kinds) => kinds.iter().for_each(|kind| within(kind, found)),
+            _ => {}
+        }
+    }
+    if !found.iter().any(|t| t.name == table.name) {
+        found.push(table);
+        table.keys.iter().for_each(|key| within(&key.kind, found));
+    }
+}
+
+fn fields(thing: impl serde::Serialize) -> Vec<String> {
+    let json = serde_json::to_value(thing).unwrap();
+    json.as_object().unwrap().keys().cloned().collect()
+}
+
+#[test]
+fn the_types_have_the_keys_of_the_tables_and_no_others() {
+    let check = |table: &keys::Table, mut fields: Vec<String>| {
+        let mut keys: Vec<&str> = table.keys.iter().map(|key| key.name).collect();
+        keys.sort();
+        fields.sort();
+        assert_eq!(keys, fields, "{}", table.name);
+    };
+    check(&keys::SKIN, fields(SkinDef::default()));
+    check(&keys::JOINT, fields(JointDef::default()));
+    check(&keys::MUSCLE, fields(MuscleDef::default()));
+    check(&keys::FAT, fields(FatDef::default()));
+    check(&keys::BONE, fields(crate::muscle::definition::BoneDef::default()));
+    check(&keys::KEYS, fields(KeysDef::default()));
+    let mut all = Vec::new();
+    tables_of(&keys::FILE, &mut all);
+    for key in all.iter().flat_map(|table| table.keys) {
+        assert!(key.about.ends_with('.') && key.about.len() > 9, "{}: {}", key.name, key.about);
+        if let (Some(slider), keys::Kind::Number(range)) = (key.slider, key.kind) {
+            for end in [slider.low, slider.high] {
+                assert_eq!(range.broken_by(end / slider.scale), None, "{} by its slider", key.name);
+            }
+        }
+    }
+}
+
+/// One entry of each table with all defaults written out, so that each is known to be allowed; then every choice.
+#[test]
+fn every_default_and_every_choice_of_the_tables_can_be_read() {
+    let entry = |list: &str, required: &str, table: &keys::Table, other: Option<(&str, String)>| {
+        let mut text = format!("version = 1\n{list}\n{required}\n");
+        for key in table.keys {
+            let value = match &other {
+                Some((name, value)) if *name == key.name => Some(value.clone()),
+                _ => table.default_of(key).map(|value| value.to_string()),
+            };
+            if let Some(value) = value.filter(|_| !required.contains(&format!("{} = ", key.name))) {
+                text.push_str(&format!("{} = {value}\n", key.name));
+            }
+        }
+        AnatomyFile::parse("a.toml", text.clone()).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    };
+    let ends = "name = \"a\"\nwidth = 0.1\norigin = [{ bone = \"a\", at = [0, 0, 0] }, { bone = \"a\", at = [0, 1, 0] }]\n\
+                insertion = { bone = \"a\", at = [0, 0, 0] }";
+    let pad = "name = \"a\"\nbone = \"a\"\nat = [0, 0, 0]\nradii = [1, 1, 1]";
+    let pairs = "clip = \"a\"\nmuscle = \"a\"\nvalues = [[0, 0.5]]";
+    for (list, required, table) in [
+        ("[skin]", "", &keys::SKIN),
+        ("[skin.joint.a]", "", &keys::JOINT),
+        ("[[muscle]]", ends, &keys::MUSCLE),
+        ("[[fat]]", pad, &keys::FAT),
+        ("[[bone]]", "bone = \"a\"", &keys::BONE),
+    ] {
+        let file = entry(list, required, table, None);
+        assert_eq!(file.anatomy().skin.joint.len(), usize::from(list == "[skin.joint.a]"));
+        for key in table.keys {
+            if let keys::Kind::Choice(choices) = key.kind {
+                for choice in choices {
+                    entry(list, required, table, Some((key.name, format!("\"{choice}\""))));
+                }
+            }
+        }
+    }
+    for parameter in ["activation", "gain", "eccentricity", "stiffness"] {
+        entry("[[keys]]", pairs, &keys::KEYS, Some(("parameter", format!("\"{parameter}\""))));
+    }
+}
+
+const OLD: &str = "version = 1
+[skin]
+leash = 0.3 # far
+joining = \"detail\"
+[[muscle]]
+name = \"a\"
+origin = { bone = \"LeftArm\", at = [0, 0, 0] }
+insertion = { bone = \"LeftForeArm\", at = [0, 0, 0] }
+width = 0.01
+broad = [1, 0, 0]
+";
+
+#[test]
+fn earlier_names_of_keys_are_read_and_an_edit_writes_the_present_one() {
+    let mut file = parse(OLD);
+    let new =
+        parse(&OLD.replace("leash", "max_offset").replace("joining", "blend").replace("broad", "wide_axis"));
+    assert_eq!(file.anatomy(), new.anatomy());
+    assert_eq!(file.anatomy().skin.max_offset, 0.3);
+    assert_eq!(file.anatomy().skin.blend, MuscleBlend::Detail);
+    assert_eq!(file.text(), OLD, "reading changes nothing");
+
+    let back = file.apply(&set(Target::Skin, "max_offset", 0.2f32)).unwrap();
+    assert!(
+        file.text().contains("max_offset = 0.2 # far") && !file.text().contains("leash"),
+        "{}",
+        file.text()
+    );
+    assert!(file.text().contains("joining"), "what nobody edits stays as it is written");
+    file.apply(&back).unwrap();
+    assert_eq!(file.text(), OLD);
+    file.apply(&set(Target::Skin, "leash", 0.1f32)).unwrap();
+    assert!(file.text().contains("max_offset = 0.1"), "an earlier name in an edit means the present one");
+    file.apply(&Edit::Clear { target: Target::Skin, field: "blend".to_owned() }).unwrap();
+    assert_eq!(file.anatomy().skin.blend, MuscleBlend::Fillet);
+    let muscle = Target::Entry(Kind::Muscle, "a".to_owned(), Side::Middle);
+    file.apply(&set(muscle, "wide_axis", Vec3::Y)).unwrap();
+    assert_eq!(file.anatomy().body.muscle[0].wide_axis, Some(Vec3::Y));
+    assert!(file.text().contains("wide_axis = [0.0, 1.0, 0.0]") && !file.text().contains("broad"));
+}
+
+#[test]
+fn a_key_under_both_its_names_is_refused() {
+    let text = OLD.replace("joining", "max_offset = 0.1\njoining");
+    let error = AnatomyFile::parse("a.toml", text).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "a.toml:3:1: skin.leash: \"leash\" is the earlier name of \"max_offset\", which is there too; remove one"
+    );
+}
+
+#[test]
+fn a_number_out_of_range_is_told_the_range() {
+    refused(
+        "width = 0.021",
+        "width = 0.021\ndamping = 1000000000",
+        21,
+        &["1000000000 must be from 0 to 10000"],
+    );
+    refused("width = 0.021", "width = 0.021\ntone = 0", 21, &["0 must be above zero"]);
+    refused("width = 0.021", "width = 0.021\nfibres = 51", 21, &["51 must be a whole number from 1 to 50"]);
+    refused("width = 0.021", "width = inf", 20, &["inf must be a finite number"]);
+    refused("width = 0.021", "width = 0.021\nprofile = { rest = { peek = 0.4 } }", 21, &["peak"]);
 }

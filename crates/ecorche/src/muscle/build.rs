@@ -5,12 +5,13 @@ use super::fibre::{Fibre, fibres};
 use super::implicit::{ImplicitMuscle, width_for_volume};
 use super::musculature::{FatData, FibreData, Musculature};
 use super::profile::{ProfileError, Profiles};
-use super::{Axis, Section, activation, bone};
+use super::{Axis, Section, activation, bone, keys};
 use crate::character::Skeleton;
 use crate::dynamics::{Anchor, Distance, Obstacle, Resists, Rigid, StrandSpec, System, Tie};
 use crate::geom::TriMesh;
 use crate::geom::sdf::SdfError;
 use crate::geom::surface_file::{self, SurfaceFileError};
+use crate::schema::Problem;
 use glam::{Affine3A, DMat3, DQuat, DVec3};
 use std::collections::BTreeSet;
 use std::f64::consts::PI;
@@ -52,17 +53,13 @@ pub enum BuildError {
     /// Two of the same name and side.
     #[error("{0}: defined twice; give each its own name or side")]
     Duplicate(String),
-    /// A number out of its range.
-    #[error("{title}: {what} {value} is out of range; {range}")]
-    Range {
+    /// A value that an anatomy file could not have either.
+    #[error("{title}: {problem}")]
+    Value {
         /// Muscle or fat pad.
         title: String,
-        /// The key.
-        what: &'static str,
-        /// What was given.
-        value: f64,
-        /// What is allowed.
-        range: &'static str,
+        /// Which key, and what it must be.
+        problem: Problem,
     },
     /// A profile that is none.
     #[error("{title}: {source}")]
@@ -245,47 +242,9 @@ fn check(muscle: &MuscleDef, skeleton: &Skeleton) -> Result<(), BuildError> {
         if skeleton.find(&a.bone).is_none() {
             return Err(BuildError::NoSuchBone { title: title(), bone: a.bone.clone() });
         }
-        if !a.at.is_finite() {
-            let value = f64::from(a.at.max_element());
-            return Err(BuildError::Range { title: title(), what: "at", value, range: "give finite metres" });
-        }
     }
-    let ranges: [(&'static str, f64, bool, &'static str); 12] = [
-        ("origin points", muscle.origin.0.len() as f64, !muscle.origin.0.is_empty(), "give at least one"),
-        (
-            "insertion points",
-            muscle.insertion.0.len() as f64,
-            !muscle.insertion.0.is_empty(),
-            "give at least one",
-        ),
-        ("width", muscle.width.into(), muscle.width > 0.0 && muscle.width.is_finite(), "metres, above 0"),
-        ("particles", muscle.particles as f64, (8..=200).contains(&muscle.particles), "8 to 200"),
-        ("fibres", muscle.fibres as f64, (1..=50).contains(&muscle.fibres), "1 to 50"),
-        (
-            "eccentricity",
-            muscle.eccentricity.into(),
-            (0.0..=0.98).contains(&muscle.eccentricity),
-            "0 to 0.98",
-        ),
-        ("gain", muscle.gain.into(), muscle.gain > 0.0 && muscle.gain < 100.0, "above 0"),
-        ("tone", muscle.tone.into(), muscle.tone > 0.0 && muscle.tone.is_finite(), "newtons, above 0"),
-        (
-            "strength",
-            muscle.strength.into(),
-            muscle.strength >= 0.0 && muscle.strength.is_finite(),
-            "newtons, 0 or more",
-        ),
-        ("tendon", muscle.tendon.into(), (0.0..=0.45).contains(&muscle.tendon), "0 to 0.45 of the length"),
-        (
-            "stiffness",
-            muscle.stiffness.into(),
-            muscle.stiffness > 0.0 && muscle.stiffness.is_finite(),
-            "newtons, above 0",
-        ),
-        ("damping", muscle.damping.into(), muscle.damping >= 0.0 && muscle.damping < 1e4, "1/s, 0 or more"),
-    ];
-    match ranges.into_iter().find(|(_, _, good, _)| !good) {
-        Some((what, value, _, range)) => Err(BuildError::Range { title: title(), what, value, range }),
+    match keys::MUSCLE.problems_of(muscle).into_iter().next() {
+        Some(problem) => Err(BuildError::Value { title: title(), problem }),
         None => Ok(()),
     }
 }
@@ -412,19 +371,8 @@ fn pad(
     let joint = skeleton
         .find(&fat.bone)
         .ok_or_else(|| BuildError::NoSuchBone { title: title(), bone: fat.bone.clone() })?;
-    let ranges: [(&'static str, f64, bool, &'static str); 4] = [
-        (
-            "radii",
-            fat.radii.min_element().into(),
-            fat.radii.min_element() > 0.0 && fat.radii.is_finite(),
-            "metres, above 0",
-        ),
-        ("at", fat.at.max_element().into(), fat.at.is_finite(), "finite metres"),
-        ("stiffness", fat.stiffness.into(), fat.stiffness > 0.0 && fat.stiffness < 1e7, "above 0"),
-        ("damping", fat.damping.into(), fat.damping >= 0.0 && fat.damping < 1e4, "1/s, 0 or more"),
-    ];
-    if let Some((what, value, _, range)) = ranges.into_iter().find(|(_, _, good, _)| !good) {
-        return Err(BuildError::Range { title: title(), what, value, range });
+    if let Some(problem) = keys::FAT.problems_of(fat).into_iter().next() {
+        return Err(BuildError::Value { title: title(), problem });
     }
     let axes = fat.axes.map_or(DQuat::IDENTITY, |[x, y]| {
         let x = x.as_dvec3().normalize_or(DVec3::X);

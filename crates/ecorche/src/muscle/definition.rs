@@ -127,7 +127,7 @@ impl Default for ProfileDef {
 }
 
 /// A profile of two cubic slopes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CubicDef {
     /// Where it is thickest, a share of the length in (0, 1).
@@ -135,7 +135,7 @@ pub struct CubicDef {
 }
 
 /// A profile of sines.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SinesDef {
     /// Weight of `sin(pi i s)`, i = 1, 2, ...; 1 to 32 of them. Their scale does not matter.
@@ -224,16 +224,14 @@ impl Default for CollideDef {
 
 /// A muscle. With curves for ends it is a convergent muscle: several fibres, each fusiform, edited as one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct MuscleDef {
     /// Latin name, without the side: "biceps brachii caput longum".
     pub name: String,
     /// Which side; name and side together are unique.
-    #[serde(default)]
     pub side: Side,
     /// In a file: this entry also stands for its mirror image. The anatomy makes that one; it is not looked at
     /// here.
-    #[serde(default, skip_serializing_if = "is_false")]
     pub mirror: bool,
     /// Where it starts, on the bone that moves less.
     pub origin: Footprint,
@@ -241,87 +239,78 @@ pub struct MuscleDef {
     pub insertion: Footprint,
     /// Points the axis passes on its way (pulleys, wrapping), from origin to insertion, each carried by its
     /// bone. Fibres of a group pass them at the same offset as they have from the middle fibre.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub via: Vec<Attachment>,
     /// Fibres between the curves; only 1 for points.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
     pub fibres: usize,
     /// Points of the axis that move, ends included; 8 to 200.
-    #[serde(default = "sixteen")]
     pub particles: usize,
     /// Mean radius w at bind, metres: the volume is `pi w^2 length`, the belly of a `[3, 3]` profile 1.57 w
     /// thick. For a group, of all fibres together (each has `w / sqrt(fibres)`).
     pub width: f32,
     /// Eccentricity of the section in `[0, 0.98]`; 0 is round.
-    #[serde(default)]
     pub eccentricity: f32,
     /// Direction of the section's long side at bind in the origin bone's coordinates. Absent: along the curve
     /// of a group's origin; else across the line from the nearest bone to the axis, so that the muscle lies
     /// flat on it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wide_axis: Option<Vec3>,
     /// Shapes when slack and when tense.
-    #[serde(default)]
     pub profile: ProfilesDef,
     /// When it tenses.
-    #[serde(default)]
     pub activation: ActivationDef,
     /// The artist's: multiplies the width without regard for the volume.
-    #[serde(default = "unit", skip_serializing_if = "is_unit")]
     pub gain: f32,
     /// Tension of the slack body, newtons. More makes it swing faster and less far.
-    #[serde(default = "six")]
     pub tone: f32,
     /// Further tension when fully active, newtons.
-    #[serde(default = "twelve")]
     pub strength: f32,
     /// Share of the length at each end that is tendon, in `[0, 0.45]`.
-    #[serde(default = "tenth")]
     pub tendon: f32,
     /// Axial stiffness EA of the tendons, newtons per unit of strain.
-    #[serde(default = "four_hundred")]
     pub stiffness: f32,
     /// Loss of speed, 1/s: after `1/damping` seconds 37 % is left. 8 swings, 25 hardly.
-    #[serde(default = "eight")]
     pub damping: f32,
     /// Coulomb friction against bones and muscles; 0 slides freely.
-    #[serde(default = "fifth")]
     pub friction: f32,
     /// What it cannot pass through.
-    #[serde(default)]
     pub collide: CollideDef,
     /// Bones whose skin it deforms; empty: those it lies under at bind.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<String>,
+}
+
+impl Default for MuscleDef {
+    /// The value of every key that a file leaves out. A muscle needs a name, ends and a width besides.
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            side: Side::Middle,
+            mirror: false,
+            origin: Footprint::default(),
+            insertion: Footprint::default(),
+            via: Vec::new(),
+            fibres: 1,
+            particles: 16,
+            width: 0.0,
+            eccentricity: 0.0,
+            wide_axis: None,
+            profile: ProfilesDef::default(),
+            activation: ActivationDef::default(),
+            gain: 1.0,
+            tone: 6.0,
+            strength: 12.0,
+            tendon: 0.1,
+            stiffness: 400.0,
+            damping: 8.0,
+            friction: 0.2,
+            collide: CollideDef::default(),
+            parts: Vec::new(),
+        }
+    }
 }
 
 impl MuscleDef {
     /// A muscle between two points with everything else by default.
     pub fn new(name: &str, side: Side, origin: Footprint, insertion: Footprint, width: f32) -> Self {
-        Self {
-            name: name.to_owned(),
-            side,
-            mirror: false,
-            origin,
-            insertion,
-            via: Vec::new(),
-            fibres: one(),
-            particles: sixteen(),
-            width,
-            eccentricity: 0.0,
-            wide_axis: None,
-            profile: ProfilesDef::default(),
-            activation: ActivationDef::default(),
-            gain: unit(),
-            tone: six(),
-            strength: twelve(),
-            tendon: tenth(),
-            stiffness: four_hundred(),
-            damping: eight(),
-            friction: fifth(),
-            collide: CollideDef::default(),
-            parts: Vec::new(),
-        }
+        Self { name: name.to_owned(), side, origin, insertion, width, ..Self::default() }
     }
 
     /// Name with side, as messages and tables show it: "biceps brachii, left".
@@ -352,15 +341,13 @@ fn short(x: f32) -> f32 {
 
 /// A fat pad: an ellipsoid on elastic ties that jiggles.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct FatDef {
     /// "belly", "breast", ...
     pub name: String,
     /// Which side.
-    #[serde(default)]
     pub side: Side,
     /// See [`MuscleDef::mirror`].
-    #[serde(default, skip_serializing_if = "is_false")]
     pub mirror: bool,
     /// The joint it hangs on.
     pub bone: String,
@@ -370,34 +357,37 @@ pub struct FatDef {
     pub radii: Vec3,
     /// Directions of the first two half axes in the joint's coordinates; made perpendicular. Absent: the
     /// joint's own axes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub axes: Option<[Vec3; 2]>,
     /// Stiffness of the ties per mass, N/(m kg): the pad swings at `sqrt(stiffness) / 2 pi` Hz. 500: 3.6 Hz.
-    #[serde(default = "five_hundred")]
     pub stiffness: f32,
     /// Loss of speed, 1/s.
-    #[serde(default = "four")]
     pub damping: f32,
     /// See [`MuscleDef::parts`].
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<String>,
+}
+
+impl Default for FatDef {
+    /// The value of every key that a file leaves out. A pad needs a name, a bone, a place and radii besides.
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            side: Side::Middle,
+            mirror: false,
+            bone: String::new(),
+            at: Vec3::ZERO,
+            radii: Vec3::ZERO,
+            axes: None,
+            stiffness: 500.0,
+            damping: 4.0,
+            parts: Vec::new(),
+        }
+    }
 }
 
 impl FatDef {
     /// A pad with everything else by default.
     pub fn new(name: &str, side: Side, bone: &str, at: Vec3, radii: Vec3) -> Self {
-        Self {
-            name: name.to_owned(),
-            side,
-            mirror: false,
-            bone: bone.to_owned(),
-            at,
-            radii,
-            axes: None,
-            stiffness: five_hundred(),
-            damping: four(),
-            parts: Vec::new(),
-        }
+        Self { name: name.to_owned(), side, bone: bone.to_owned(), at, radii, ..Self::default() }
     }
 
     /// Name with side.
@@ -407,33 +397,42 @@ impl FatDef {
 }
 
 /// The solid part of a bone, where the default will not do.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct BoneDef {
     /// Name of the joint the bone starts at.
     pub bone: String,
     /// Radius of the capsule, metres; 0: nothing solid. Absent: 3.5 % of the bone's length.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radius: Option<f32>,
     /// The capsule's ends in the joint's coordinates, metres. Absent: from the joint to each child.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends: Option<[Vec3; 2]>,
     /// A closed surface instead of the capsule: OBJ, PLY or VTP, relative to the file that names it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mesh: Option<PathBuf>,
     /// What to multiply the surface's coordinates by to get metres.
-    #[serde(default = "unit", skip_serializing_if = "is_unit")]
     pub mesh_scale: f32,
     /// Whether the surface is in bind space rather than in the joint's coordinates.
-    #[serde(default, skip_serializing_if = "is_false")]
     pub mesh_in_bind_space: bool,
 }
 
+impl Default for BoneDef {
+    fn default() -> Self {
+        Self {
+            bone: String::new(),
+            radius: None,
+            ends: None,
+            mesh: None,
+            mesh_scale: 1.0,
+            mesh_in_bind_space: false,
+        }
+    }
+}
+
 /// A parameter that can be keyed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Parameter {
     /// Activation in `[0, 1]`, instead of the pose's.
+    #[default]
     Activation,
     /// Instead of [`MuscleDef::gain`].
     Gain,
@@ -444,15 +443,14 @@ pub enum Parameter {
 }
 
 /// A keyed parameter of a muscle in a clip.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct KeysDef {
     /// Name of the clip.
     pub clip: String,
     /// Name of the muscle.
     pub muscle: String,
     /// Its side.
-    #[serde(default)]
     pub side: Side,
     /// What is keyed.
     pub parameter: Parameter,
@@ -465,49 +463,6 @@ fn title(name: &str, side: Side) -> String {
         Side::Middle => name.to_owned(),
         side => format!("{name}, {}", side.name()),
     }
-}
-
-fn is_false(value: &bool) -> bool {
-    !value
-}
-fn one() -> usize {
-    1
-}
-fn is_one(value: &usize) -> bool {
-    *value == 1
-}
-fn sixteen() -> usize {
-    16
-}
-fn unit() -> f32 {
-    1.0
-}
-fn is_unit(value: &f32) -> bool {
-    *value == 1.0
-}
-fn six() -> f32 {
-    6.0
-}
-fn twelve() -> f32 {
-    12.0
-}
-fn tenth() -> f32 {
-    0.1
-}
-fn fifth() -> f32 {
-    0.2
-}
-fn four() -> f32 {
-    4.0
-}
-fn eight() -> f32 {
-    8.0
-}
-fn four_hundred() -> f32 {
-    400.0
-}
-fn five_hundred() -> f32 {
-    500.0
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 /** The selected joint: its pose, and how the fields meet there. */
 
+import { KEYS } from "../anatomy_keys.ts";
 import type { Graph } from "../messages.ts";
 import type { Model } from "../model.ts";
 import type { Viewport } from "../stage/viewport.ts";
 import { curve, squares } from "./curve.ts";
 import { button, h, row, section, select } from "./dom.ts";
+import { choicesOf } from "./keyed.ts";
 
 export class JointSection {
   private graph: Graph | null = null;
@@ -33,15 +35,14 @@ export class JointSection {
     if (!character || !doc) return h("div");
     const own = doc.skin.joint[name];
     const target = { joint: name };
-    const presets = character.controllers.map((c): [string, string] => [c, c]);
-    const operators = character.operators.map((o): [string, string] => [o, o]);
+    const { operator: operatorKey, controller: controllerKey } = KEYS.JointSettings;
     const current = own?.controller ?? null;
-    const operator = select([["", `as the skin (${doc.skin.operator})`], ...operators], own?.operator ?? "", "How the fields of this bone and its parent's are joined", (value) => {
+    const operator = select([["", `as the skin (${doc.skin.operator})`], ...choicesOf(operatorKey)], own?.operator ?? "", operatorKey.about, (value) => {
       model.edit([value === "" ? { clear: { target, field: "operator" } } : { set: { target, field: "operator", value } }]);
     });
     operator.id = "operator";
     const custom: [string, string][] = typeof current === "object" && current !== null ? [["custom", "own curve"]] : [];
-    const controller = select([["", "the operator's own"], ...presets, ...custom], typeof current === "string" ? current : custom.length > 0 ? "custom" : "", "When the joint opens, by the angle between the gradients", (value) => {
+    const controller = select([["", "the operator's own"], ...choicesOf(controllerKey), ...custom], typeof current === "string" ? current : custom.length > 0 ? "custom" : "", controllerKey.about, (value) => {
       if (value === "custom") return;
       model.edit([value === "" ? { clear: { target, field: "controller" } } : { set: { target, field: "controller", value } }]);
     });
@@ -54,8 +55,8 @@ export class JointSection {
         button("Reset joint", "Take back what was turned by hand (R)", () => { model.resetPose(joint); }),
         button("Frame", "Show this joint (F)", () => { this.viewport.frameSelection(); }),
       ),
-      row("Operator", "How the fields meet here", operator),
-      row("Controller", "When the joint opens", controller),
+      row(operatorKey.label, operatorKey.about, operator),
+      row(controllerKey.label, controllerKey.about, controller),
       doc.skin.tracking === "robust"
         ? h("p", { class: "hint", text: "With robust tracking, in use now, operators that blend change the skin here. Contact it makes itself: operators that only separate (contact, and union) change the slice and the iso-surface alone." })
         : null,

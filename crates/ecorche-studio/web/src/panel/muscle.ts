@@ -1,10 +1,12 @@
 /** The selected muscle. */
 
 import { Vector3 } from "three";
-import type { Edit, Muscle, Profile, Target, Value } from "../messages.ts";
+import { KEYS, type Profiles } from "../anatomy_keys.ts";
+import type { Edit, Muscle, Target, Value } from "../messages.ts";
 import type { Model } from "../model.ts";
 import type { Viewport } from "../stage/viewport.ts";
-import { button, check, empty, h, row, section, select, slider } from "./dom.ts";
+import { button, empty, h, row, section, select, slider } from "./dom.ts";
+import { keyCheck, keyChoice, keySlider } from "./keyed.ts";
 
 export function muscleSections(model: Model, viewport: Viewport): HTMLElement[] {
   const muscle = model.muscle();
@@ -13,41 +15,33 @@ export function muscleSections(model: Model, viewport: Viewport): HTMLElement[] 
   const set = (field: string, value: Value, drag: number | null = null): void => {
     model.edit([{ set: { target, field, value } }], drag);
   };
-  const number = (label: string, field: string, value: number, [min, max, step]: [number, number, number], unit: string, title: string, scale = 1): HTMLElement =>
-    slider({
-      label, title, value: value * scale, min, max, step, unit,
-      newDrag: () => model.newDrag(),
-      change: (v, drag) => { set(field, Number((v / scale).toPrecision(6)), drag); },
-    });
+  const number = (field: NumberField): HTMLElement =>
+    keySlider(model, KEYS.Muscle[field], muscle[field], (value, drag) => { set(field, value, drag); });
+  const collides = (field: keyof Muscle["collide"], label: string): HTMLElement =>
+    keyCheck(KEYS.Collide[field], label, muscle.collide[field], (on) => { set(`collide.${field}`, on); });
   return [
     shape(model, viewport, muscle, number, set),
     section(
       "Motion",
-      number("Tone", "tone", muscle.tone, [0.5, 40, 0.5], "N", "Tension of the slack muscle. More makes it swing faster and less far"),
-      number("Strength", "strength", muscle.strength, [0, 80, 0.5], "N", "Further tension when fully active"),
-      number("Tendon", "tendon", muscle.tendon, [0, 45, 1], "%", "Share of the length at each end that is tendon", 100),
-      number("Stiffness", "stiffness", muscle.stiffness, [20, 2000, 10], "N", "Axial stiffness of the tendons, newtons per unit of strain"),
-      number("Damping", "damping", muscle.damping, [0, 40, 0.5], "1/s", "Loss of speed: 8 swings, 25 hardly"),
-      number("Friction", "friction", muscle.friction, [0, 1, 0.05], "", "Against bones and other muscles; 0 slides freely"),
-      h(
-        "div",
-        { class: "checks" },
-        check("Out of bones", muscle.collide.bones, "Collides with bones", (on) => { set("collide.bones", on); }),
-        check("Out of muscles", muscle.collide.muscles, "Collides with other muscles", (on) => { set("collide.muscles", on); }),
-        check("Inside skin", muscle.collide.skin, "Collides with the skin from inside", (on) => { set("collide.skin", on); }),
-      ),
+      number("tone"),
+      number("strength"),
+      number("tendon"),
+      number("stiffness"),
+      number("damping"),
+      number("friction"),
+      h("div", { class: "checks" }, collides("bones", "Out of bones"), collides("muscles", "Out of muscles"), collides("skin", "Inside skin")),
     ),
-    activation(model, muscle, number, set),
+    activation(model, muscle, set),
   ];
 }
 
-type NumberRow = (label: string, field: string, value: number, range: [number, number, number], unit: string, title: string, scale?: number) => HTMLElement;
+type NumberField = "width" | "eccentricity" | "gain" | "tone" | "strength" | "tendon" | "stiffness" | "damping" | "friction";
 type Setter = (field: string, value: Value, drag?: number | null) => void;
 
-function shape(model: Model, viewport: Viewport, muscle: Muscle, number: NumberRow, set: Setter): HTMLElement {
+function shape(model: Model, viewport: Viewport, muscle: Muscle, number: (field: NumberField) => HTMLElement, set: Setter): HTMLElement {
   const target: Target = { entry: ["muscle", muscle.name, muscle.side] };
-  const profile = (label: string, key: "rest" | "active"): HTMLElement => {
-    const value: Profile = muscle.profile[key];
+  const profile = (label: string, key: keyof Profiles): HTMLElement => {
+    const value = muscle.profile[key];
     const put = (next: [number, number]): void => {
       set("profile", { rest: muscle.profile.rest, active: muscle.profile.active, [key]: next });
     };
@@ -62,16 +56,16 @@ function shape(model: Model, viewport: Viewport, muscle: Muscle, number: NumberR
         next[k] = Number(chosen);
         put(next);
       });
-    return row(label, "How thickness is spread along the muscle", power(0), power(1));
+    return row(label, KEYS.Profiles[key].about, power(0), power(1));
   };
   const stop = (edits: Edit[], next: () => void): (() => void) => () => { model.edit(edits); next(); };
   const nothing = (): void => { model.select({ kind: "none" }); };
   const copy = `${muscle.name} copy`;
   return section(
-    muscle.side === "middle" ? muscle.name : `${muscle.name}, ${muscle.side}${muscle.mirror === true ? " and mirror" : ""}`,
-    number("Width", "width", muscle.width, [1, 80, 0.1], "mm", "Mean radius at bind; the volume follows", 1000),
-    number("Eccentricity", "eccentricity", muscle.eccentricity, [0, 0.98, 0.01], "", "0 is round, toward 1 flat"),
-    number("Gain", "gain", muscle.gain ?? 1, [0.2, 3, 0.01], "×", "Multiplies the width without regard for the volume"),
+    muscle.side === "middle" ? muscle.name : `${muscle.name}, ${muscle.side}${muscle.mirror ? " and mirror" : ""}`,
+    number("width"),
+    number("eccentricity"),
+    number("gain"),
     profile("Slack profile", "rest"),
     profile("Tense profile", "active"),
     ...attachment(model, viewport, muscle, "origin"),
@@ -80,8 +74,8 @@ function shape(model: Model, viewport: Viewport, muscle: Muscle, number: NumberR
       "div",
       { class: "buttons" },
       muscle.side !== "middle" &&
-        button(muscle.mirror === true ? "Unlink mirror" : "Mirror", muscle.mirror === true ? "The other side goes away" : "The other side becomes this one's mirror image", () => {
-          model.edit([{ mirror: { target, linked: muscle.mirror !== true } }]);
+        button(muscle.mirror ? "Unlink mirror" : "Mirror", muscle.mirror ? "The other side goes away" : "The other side becomes this one's mirror image", () => {
+          model.edit([{ mirror: { target, linked: !muscle.mirror } }]);
         }),
       button("Duplicate", "A copy under another name (Ctrl+D)", stop([{ duplicate: { target, name: copy } }], () => { model.select({ kind: "muscle", name: copy, side: muscle.side }); })),
       button("Delete", "Take it out of the anatomy (Delete)", stop([{ remove: target }], nothing), "danger"),
@@ -125,13 +119,14 @@ function attachment(model: Model, viewport: Viewport, muscle: Muscle, end: "orig
   });
 }
 
-function activation(model: Model, muscle: Muscle, number: NumberRow, set: Setter): HTMLElement {
+function activation(model: Model, muscle: Muscle, set: Setter): HTMLElement {
   const { transport, frame, document: doc } = model;
   const clip = transport.clip;
   const index = doc?.keys.findIndex((k) => k.clip === clip && k.muscle === muscle.name && k.side === muscle.side && k.parameter === "activation") ?? -1;
   const keys = index >= 0 ? doc?.keys[index] : undefined;
   const seconds = frame ? frame.at / frame.fps : 0;
-  const sources: [string, string][] = [["pose", "pose"], ["shortening", "shortening"], ["angle", "angle"], ["constant", "constant"]];
+  const number = (field: "gain" | "base"): HTMLElement =>
+    keySlider(model, KEYS.Activation[field], muscle.activation[field], (value, drag) => { set(`activation.${field}`, value, drag); });
   // What it is now: keyed, or whatever the muscle says.
   const here = keys?.values.reduce((best, key) => (Math.abs(key[0] - seconds) < Math.abs(best[0] - seconds) ? key : best));
   const time = Number(seconds.toFixed(3));
@@ -147,9 +142,9 @@ function activation(model: Model, muscle: Muscle, number: NumberRow, set: Setter
   };
   return section(
     "Activation",
-    row("From", "What makes it tense where nobody keyed it", select(sources, muscle.activation.from, "Pose: shortening, or the angle where that says little", (value) => { set("activation.from", value); })),
-    number("Gain", "activation.gain", muscle.activation.gain, [0, 4, 0.05], "×", "0 leaves the muscle slack, 2 tenses it twice as early"),
-    number("Base", "activation.base", muscle.activation.base, [0, 1, 0.01], "", "Activation at bind"),
+    keyChoice(KEYS.Activation.from, muscle.activation.from, (value) => { set("activation.from", value); }),
+    number("gain"),
+    number("base"),
     clip === null
       ? empty("Choose a clip to key the activation.")
       : slider({ label: "Key here", title: "Keys the activation at this moment of the clip", value: here?.[1] ?? muscle.activation.base, min: 0, max: 1, step: 0.01, unit: `${time.toFixed(2)} s`, newDrag: () => model.newDrag(), change: key }),

@@ -32,7 +32,7 @@ export function outliner(model: Model, viewport: Viewport): HTMLElement {
     const flesh = (kind: "muscle" | "fat"): Entry[] => {
       const named = new Map<string, Side[]>();
       for (const { name, side, mirror } of doc?.[kind] ?? []) {
-        named.set(name, [...(named.get(name) ?? []), ...(mirror === true ? [side, OTHER[side]] : [side])]);
+        named.set(name, [...(named.get(name) ?? []), ...(mirror ? [side, OTHER[side]] : [side])]);
       }
       return [...named].map(([name, sides]) => ({
         label: name,

@@ -80,7 +80,7 @@ function countLine({ character }: Model): string {
 
 function fleshLine({ document: doc }: Model, frame: Frame): string {
   const parts = [];
-  if (doc && doc.muscle.length > 0) parts.push(`${doc.muscle.reduce((sum, m) => sum + (m.mirror === true ? 2 : 1), 0)} muscles`);
+  if (doc && doc.muscle.length > 0) parts.push(`${doc.muscle.reduce((sum, m) => sum + (m.mirror ? 2 : 1), 0)} muscles`);
   const contacts = frame.looks[0]?.contacts ?? 0;
   if (contacts > 0) parts.push(`${count(contacts)} in contact`);
   return parts.join("  ·  ");

@@ -24,10 +24,12 @@
 //! Differs in: contact from 45 degrees on; "around 90" leaves up to twice the penetration.
 
 use glam::Vec3;
+use serde::{Deserialize, Serialize};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_3, FRAC_PI_4, FRAC_PI_8, PI};
 
 /// What the abscissas of the control points are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Abscissa {
     /// The angle between the gradients, radians.
     Angle,
@@ -36,7 +38,8 @@ pub enum Abscissa {
 }
 
 /// What the ordinates of the control points are, and how an operator's opening follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Scale {
     /// Theta in `[0, pi/4]`, radians; the opening is its tangent, 1 closed.
     Theta,

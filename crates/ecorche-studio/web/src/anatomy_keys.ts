@@ -1,0 +1,331 @@
+/**
+ * What an anatomy file may hold: types, and what the panels show of each key. Made from the table of keys of the engine; do
+ * not edit it by hand (`UPDATE=1 cargo test -p ecorche --test anatomy_reference` writes it again).
+ */
+
+/** The implicit skin: how the parts of the skin become fields, meet, and are tracked. */
+export type Skin = {
+  /** How the fields of two bones meet at a joint that names no operator. */
+  operator: "union" | "ricci" | "clean-union" | "gradient-blend" | "blend" | "bulge" | "contact" | "detail" | "clean-open-union";
+  /** When the operator opens, by the angle between the gradients of the two fields: a name or a curve of your own. Absent: the one that suits the operator. */
+  controller: "elbow" | "finger" | "bulge" | "contact" | "late-contact" | ControllerCurve | null;
+  /** Fewest and most points that a part's field is fitted to. More follow the skin closer and take longer. */
+  samples: [number, number];
+  /** Cells along the longest side of the table of a part's field. */
+  grid: number;
+  /** How vertices find their place in the field: our scheme, or those of two papers. */
+  tracking: "robust" | "2012" | "2014";
+  /** How far from a joint the caps that close a part may lie, in distances from the joint to the skin. */
+  closure: number;
+  /** Gap left between parts that touch, in radii of the limb. */
+  gap: number;
+  /** How far skin that touches nothing may move from its skinned place, in inner radii of its part. */
+  max_offset: number;
+  /** How muscles blend with the fields of the skin: rounded in grooves, or as in the thesis, which shows every outline. */
+  blend: "fillet" | "detail";
+  /** Joints with settings of their own, by name. */
+  joint: Record<string, JointSettings>;
+};
+
+/** A controller's curve through three points. */
+export type ControllerCurve = {
+  /** Three points [angle, opening], angles rising. */
+  points: [[number, number], [number, number], [number, number]];
+  /** How fast the curve leaves the middle point, to either side. Below 1 is faster. */
+  steepness: [number, number];
+  /** Whether the points are given by the angle between the gradients, in radians, or by its cosine. */
+  over: "angle" | "cosine";
+  /** Whether openings are amounts from 0 to 1 or the operator's theta from 0 to pi/4, in radians. */
+  opening: "theta" | "amount";
+};
+
+/** What one joint does differently. */
+export type JointSettings = {
+  /** How the fields of this bone and its parent meet. Absent: the skin's operator. */
+  operator: "union" | "ricci" | "clean-union" | "gradient-blend" | "blend" | "bulge" | "contact" | "detail" | "clean-open-union" | null;
+  /** When the operator opens. Absent: the skin's, or the one that suits the joint's own operator. */
+  controller: "elbow" | "finger" | "bulge" | "contact" | "late-contact" | ControllerCurve | null;
+  /** Changes of the points that the field of this bone goes through. */
+  samples: SampleChanges;
+};
+
+/** Changes of the points that a bone's field goes through, along the axes of its joint. */
+export type SampleChanges = {
+  /** Further points: place and outward normal, [x, y, z, nx, ny, nz]. */
+  add: [number, number, number, number, number, number][];
+  /** Places whose nearest points are left out. */
+  remove: [number, number, number][];
+};
+
+/** A muscle. With one point at each end it is a spindle. With a list of points as origin or insertion it is a fan of fibres, edited as one. */
+export type Muscle = {
+  /** Name without the side. */
+  name: string;
+  /** Which side of the body. Name and side together are unique. */
+  side: "left" | "right" | "middle";
+  /** Whether this entry also stands for its mirror image on the other side. */
+  mirror: boolean;
+  /** Where it starts: a point, or a list of points. */
+  origin: Attachment | Attachment[];
+  /** Where it ends: a point, or a list of points. */
+  insertion: Attachment | Attachment[];
+  /** Points that its axis passes between origin and insertion. */
+  via: Attachment[];
+  /** Fibres between the curves at its ends; 1 for points. */
+  fibres: number;
+  /** Moving points of the axis, ends included. */
+  particles: number;
+  /** Mean radius in the bind pose. The volume follows from it and is kept. */
+  width: number;
+  /** Shape of the cross section. 0 is round, near 1 is flat. */
+  eccentricity: number;
+  /** Direction of the long side of the cross section in the bind pose, along the axes of the origin's joint. Absent: along the curve of a list of points, else flat on the nearest bone. */
+  wide_axis: [number, number, number] | null;
+  /** How thickness is spread along it, slack and tense. */
+  profile: Profiles;
+  /** When it tenses. */
+  activation: Activation;
+  /** Multiplies the width without regard for the volume. */
+  gain: number;
+  /** Tension of the slack muscle. More makes it swing faster and less far. */
+  tone: number;
+  /** Further tension when fully active. */
+  strength: number;
+  /** Share of the length that is tendon, at each end. */
+  tendon: number;
+  /** Axial stiffness of the tendons: force per unit of strain. */
+  stiffness: number;
+  /** Loss of speed. 8 swings, 25 hardly. */
+  damping: number;
+  /** Friction against bones and other muscles. 0 slides freely. */
+  friction: number;
+  /** What it cannot pass through. */
+  collide: Collide;
+  /** Bones whose skin it deforms. Empty: those under whose skin it lies in the bind pose. */
+  parts: string[];
+};
+
+/** A point fixed to a bone. */
+export type Attachment = {
+  /** Name of the joint the bone starts at. */
+  bone: string;
+  /** Where it is, along the axes of that joint. */
+  at: [number, number, number];
+};
+
+/** How thickness is spread along a muscle: two powers [a, b], { peak = ... } or { sines = [...] }. Equal powers put the belly in the middle, a smaller first one towards the origin. Larger powers make it shorter and thicker. */
+export type Profiles = {
+  /** The profile when slack. */
+  rest: [number, number] | CubicProfile | SineProfile;
+  /** The profile when fully tense. */
+  active: [number, number] | CubicProfile | SineProfile;
+};
+
+/** Two cubic slopes that meet where the muscle is thickest. */
+export type CubicProfile = {
+  /** Where the muscle is thickest, as a share of its length from the origin. */
+  peak: number;
+};
+
+/** A sum of sines. */
+export type SineProfile = {
+  /** Weights of sin(pi s), sin(2 pi s), and so on. Their common scale does not matter. */
+  sines: number[];
+};
+
+/** When a muscle tenses where no keys say it. */
+export type Activation = {
+  /** What tenses the muscle: how much it shortens, the angle of its joints, the larger of both (pose), or nothing (constant). */
+  from: "pose" | "shortening" | "angle" | "constant";
+  /** Multiplies the activation. 0 leaves the muscle slack, 2 tenses it twice as early. */
+  gain: number;
+  /** Activation in the bind pose. */
+  base: number;
+  /** Share of the bind length by which the muscle must shorten to be fully tense, before the gain. */
+  full_shortening: number;
+  /** Angle of its joints at which the muscle is fully tense, before the gain. */
+  full_angle: number;
+  /** Pairs of activation before and after, with straight lines between. Empty changes nothing. */
+  curve: [number, number][];
+};
+
+/** What a muscle cannot pass through. */
+export type Collide = {
+  /** Stays out of bones. */
+  bones: boolean;
+  /** Stays out of other muscles; both move. */
+  muscles: boolean;
+  /** Stays inside the skin of the parts it lies under. */
+  skin: boolean;
+};
+
+/** A fat pad: an ellipsoid that hangs on a bone and jiggles. */
+export type Fat = {
+  /** Name without the side. */
+  name: string;
+  /** Which side of the body. Name and side together are unique. */
+  side: "left" | "right" | "middle";
+  /** Whether this entry also stands for its mirror image on the other side. */
+  mirror: boolean;
+  /** Name of the joint it hangs on. */
+  bone: string;
+  /** Its middle, along the axes of that joint. */
+  at: [number, number, number];
+  /** Half axes. */
+  radii: [number, number, number];
+  /** Directions of the first two half axes, made perpendicular. Absent: the axes of the joint. */
+  axes: [[number, number, number], [number, number, number]] | null;
+  /** Stiffness of its ties over its mass. It swings at sqrt(stiffness) / 2 pi; 500 is 3.6 Hz. */
+  stiffness: number;
+  /** Loss of speed. */
+  damping: number;
+  /** Bones whose skin it deforms. Empty: those under whose skin it lies in the bind pose. */
+  parts: string[];
+};
+
+/** The solid part of a bone, which muscles cannot enter. A bone without entry is a capsule to each child. */
+export type Bone = {
+  /** Name of the joint the bone starts at. */
+  bone: string;
+  /** Radius of the capsule; 0 for nothing solid. Absent: 3.5 % of the bone's length. */
+  radius: number | null;
+  /** Ends of the capsule, along the axes of the joint. Absent: from the joint to each child. */
+  ends: [[number, number, number], [number, number, number]] | null;
+  /** A closed surface instead of the capsule: OBJ, PLY or VTP, relative to the anatomy file. */
+  mesh: string | null;
+  /** What to multiply the coordinates of the surface by to get metres. */
+  mesh_scale: number;
+  /** Whether the surface is in bind space and not along the axes of the joint. */
+  mesh_in_bind_space: boolean;
+};
+
+/** A parameter of a muscle that changes over a clip. */
+export type Keys = {
+  /** Name of the clip. */
+  clip: string;
+  /** Name of the muscle. */
+  muscle: string;
+  /** Side of the muscle. */
+  side: "left" | "right" | "middle";
+  /** What changes. Stiffness multiplies tone, strength and stiffness; the others replace the muscle's. */
+  parameter: "activation" | "gain" | "eccentricity" | "stiffness";
+  /** Pairs of time in seconds and value, with straight lines between. The ends are held. */
+  values: [number, number][];
+};
+
+/** What a panel shows of a key. A slider shows the file's number times `scale`, in `unit`. */
+export interface KeyInfo {
+  label: string;
+  about: string;
+  choices?: readonly string[];
+  slider?: { min: number; max: number; step: number; scale: number; unit: string };
+}
+
+/** The keys of each table. */
+export const KEYS = {
+  Skin: {
+    operator: { label: "Operator", about: "How the fields of two bones meet at a joint that names no operator.", choices: ["union", "ricci", "clean-union", "gradient-blend", "blend", "bulge", "contact", "detail", "clean-open-union"] },
+    controller: { label: "Controller", about: "When the operator opens, by the angle between the gradients of the two fields: a name or a curve of your own. Absent: the one that suits the operator.", choices: ["elbow", "finger", "bulge", "contact", "late-contact"] },
+    samples: { label: "Samples", about: "Fewest and most points that a part's field is fitted to. More follow the skin closer and take longer.", slider: { min: 50, max: 600, step: 10, scale: 1, unit: "" } },
+    grid: { label: "Grid", about: "Cells along the longest side of the table of a part's field." },
+    tracking: { label: "Tracking", about: "How vertices find their place in the field: our scheme, or those of two papers.", choices: ["robust", "2012", "2014"] },
+    closure: { label: "Closure", about: "How far from a joint the caps that close a part may lie, in distances from the joint to the skin.", slider: { min: 0, max: 3, step: 0.05, scale: 1, unit: "×" } },
+    gap: { label: "Gap", about: "Gap left between parts that touch, in radii of the limb.", slider: { min: 0, max: 0.5, step: 0.005, scale: 1, unit: "× r" } },
+    max_offset: { label: "Max offset", about: "How far skin that touches nothing may move from its skinned place, in inner radii of its part.", slider: { min: 0, max: 2, step: 0.01, scale: 1, unit: "× r" } },
+    blend: { label: "Blend", about: "How muscles blend with the fields of the skin: rounded in grooves, or as in the thesis, which shows every outline.", choices: ["fillet", "detail"] },
+    joint: { label: "Joint", about: "Joints with settings of their own, by name." },
+  },
+  ControllerCurve: {
+    points: { label: "Points", about: "Three points [angle, opening], angles rising." },
+    steepness: { label: "Steepness", about: "How fast the curve leaves the middle point, to either side. Below 1 is faster." },
+    over: { label: "Over", about: "Whether the points are given by the angle between the gradients, in radians, or by its cosine.", choices: ["angle", "cosine"] },
+    opening: { label: "Opening", about: "Whether openings are amounts from 0 to 1 or the operator's theta from 0 to pi/4, in radians.", choices: ["theta", "amount"] },
+  },
+  JointSettings: {
+    operator: { label: "Operator", about: "How the fields of this bone and its parent meet. Absent: the skin's operator.", choices: ["union", "ricci", "clean-union", "gradient-blend", "blend", "bulge", "contact", "detail", "clean-open-union"] },
+    controller: { label: "Controller", about: "When the operator opens. Absent: the skin's, or the one that suits the joint's own operator.", choices: ["elbow", "finger", "bulge", "contact", "late-contact"] },
+    samples: { label: "Samples", about: "Changes of the points that the field of this bone goes through." },
+  },
+  SampleChanges: {
+    add: { label: "Add", about: "Further points: place and outward normal, [x, y, z, nx, ny, nz]." },
+    remove: { label: "Remove", about: "Places whose nearest points are left out." },
+  },
+  Muscle: {
+    name: { label: "Name", about: "Name without the side." },
+    side: { label: "Side", about: "Which side of the body. Name and side together are unique.", choices: ["left", "right", "middle"] },
+    mirror: { label: "Mirror", about: "Whether this entry also stands for its mirror image on the other side." },
+    origin: { label: "Origin", about: "Where it starts: a point, or a list of points." },
+    insertion: { label: "Insertion", about: "Where it ends: a point, or a list of points." },
+    via: { label: "Via", about: "Points that its axis passes between origin and insertion." },
+    fibres: { label: "Fibres", about: "Fibres between the curves at its ends; 1 for points." },
+    particles: { label: "Particles", about: "Moving points of the axis, ends included." },
+    width: { label: "Width", about: "Mean radius in the bind pose. The volume follows from it and is kept.", slider: { min: 1, max: 80, step: 0.1, scale: 1000, unit: "mm" } },
+    eccentricity: { label: "Eccentricity", about: "Shape of the cross section. 0 is round, near 1 is flat.", slider: { min: 0, max: 0.98, step: 0.01, scale: 1, unit: "" } },
+    wide_axis: { label: "Wide axis", about: "Direction of the long side of the cross section in the bind pose, along the axes of the origin's joint. Absent: along the curve of a list of points, else flat on the nearest bone." },
+    profile: { label: "Profile", about: "How thickness is spread along it, slack and tense." },
+    activation: { label: "Activation", about: "When it tenses." },
+    gain: { label: "Gain", about: "Multiplies the width without regard for the volume.", slider: { min: 0.2, max: 3, step: 0.01, scale: 1, unit: "×" } },
+    tone: { label: "Tone", about: "Tension of the slack muscle. More makes it swing faster and less far.", slider: { min: 0.5, max: 40, step: 0.5, scale: 1, unit: "N" } },
+    strength: { label: "Strength", about: "Further tension when fully active.", slider: { min: 0, max: 80, step: 0.5, scale: 1, unit: "N" } },
+    tendon: { label: "Tendon", about: "Share of the length that is tendon, at each end.", slider: { min: 0, max: 45, step: 1, scale: 100, unit: "%" } },
+    stiffness: { label: "Stiffness", about: "Axial stiffness of the tendons: force per unit of strain.", slider: { min: 20, max: 2000, step: 10, scale: 1, unit: "N" } },
+    damping: { label: "Damping", about: "Loss of speed. 8 swings, 25 hardly.", slider: { min: 0, max: 40, step: 0.5, scale: 1, unit: "1/s" } },
+    friction: { label: "Friction", about: "Friction against bones and other muscles. 0 slides freely.", slider: { min: 0, max: 1, step: 0.05, scale: 1, unit: "" } },
+    collide: { label: "Collide", about: "What it cannot pass through." },
+    parts: { label: "Parts", about: "Bones whose skin it deforms. Empty: those under whose skin it lies in the bind pose." },
+  },
+  Attachment: {
+    bone: { label: "Bone", about: "Name of the joint the bone starts at." },
+    at: { label: "At", about: "Where it is, along the axes of that joint." },
+  },
+  Profiles: {
+    rest: { label: "Rest", about: "The profile when slack." },
+    active: { label: "Active", about: "The profile when fully tense." },
+  },
+  CubicProfile: {
+    peak: { label: "Peak", about: "Where the muscle is thickest, as a share of its length from the origin." },
+  },
+  SineProfile: {
+    sines: { label: "Sines", about: "Weights of sin(pi s), sin(2 pi s), and so on. Their common scale does not matter." },
+  },
+  Activation: {
+    from: { label: "From", about: "What tenses the muscle: how much it shortens, the angle of its joints, the larger of both (pose), or nothing (constant).", choices: ["pose", "shortening", "angle", "constant"] },
+    gain: { label: "Gain", about: "Multiplies the activation. 0 leaves the muscle slack, 2 tenses it twice as early.", slider: { min: 0, max: 4, step: 0.05, scale: 1, unit: "×" } },
+    base: { label: "Base", about: "Activation in the bind pose.", slider: { min: 0, max: 1, step: 0.01, scale: 1, unit: "" } },
+    full_shortening: { label: "Full shortening", about: "Share of the bind length by which the muscle must shorten to be fully tense, before the gain." },
+    full_angle: { label: "Full angle", about: "Angle of its joints at which the muscle is fully tense, before the gain." },
+    curve: { label: "Curve", about: "Pairs of activation before and after, with straight lines between. Empty changes nothing." },
+  },
+  Collide: {
+    bones: { label: "Bones", about: "Stays out of bones." },
+    muscles: { label: "Muscles", about: "Stays out of other muscles; both move." },
+    skin: { label: "Skin", about: "Stays inside the skin of the parts it lies under." },
+  },
+  Fat: {
+    name: { label: "Name", about: "Name without the side." },
+    side: { label: "Side", about: "Which side of the body. Name and side together are unique.", choices: ["left", "right", "middle"] },
+    mirror: { label: "Mirror", about: "Whether this entry also stands for its mirror image on the other side." },
+    bone: { label: "Bone", about: "Name of the joint it hangs on." },
+    at: { label: "At", about: "Its middle, along the axes of that joint." },
+    radii: { label: "Radii", about: "Half axes.", slider: { min: 5, max: 300, step: 1, scale: 1000, unit: "mm" } },
+    axes: { label: "Axes", about: "Directions of the first two half axes, made perpendicular. Absent: the axes of the joint." },
+    stiffness: { label: "Stiffness", about: "Stiffness of its ties over its mass. It swings at sqrt(stiffness) / 2 pi; 500 is 3.6 Hz.", slider: { min: 20, max: 3000, step: 10, scale: 1, unit: "1/s²" } },
+    damping: { label: "Damping", about: "Loss of speed.", slider: { min: 0, max: 40, step: 0.5, scale: 1, unit: "1/s" } },
+    parts: { label: "Parts", about: "Bones whose skin it deforms. Empty: those under whose skin it lies in the bind pose." },
+  },
+  Bone: {
+    bone: { label: "Bone", about: "Name of the joint the bone starts at." },
+    radius: { label: "Radius", about: "Radius of the capsule; 0 for nothing solid. Absent: 3.5 % of the bone's length." },
+    ends: { label: "Ends", about: "Ends of the capsule, along the axes of the joint. Absent: from the joint to each child." },
+    mesh: { label: "Mesh", about: "A closed surface instead of the capsule: OBJ, PLY or VTP, relative to the anatomy file." },
+    mesh_scale: { label: "Mesh scale", about: "What to multiply the coordinates of the surface by to get metres." },
+    mesh_in_bind_space: { label: "Mesh in bind space", about: "Whether the surface is in bind space and not along the axes of the joint." },
+  },
+  Keys: {
+    clip: { label: "Clip", about: "Name of the clip." },
+    muscle: { label: "Muscle", about: "Name of the muscle." },
+    side: { label: "Side", about: "Side of the muscle.", choices: ["left", "right", "middle"] },
+    parameter: { label: "Parameter", about: "What changes. Stiffness multiplies tone, strength and stiffness; the others replace the muscle's.", choices: ["activation", "gain", "eccentricity", "stiffness"] },
+    values: { label: "Values", about: "Pairs of time in seconds and value, with straight lines between. The ends are held." },
+  },
+} as const satisfies Record<string, Record<string, KeyInfo>>;
