@@ -88,7 +88,7 @@ pub mod portrait;
 pub mod recipe;
 pub mod samples;
 pub mod sampling;
-pub mod schema;
+mod schema;
 pub mod skinning;
 pub mod tissue;
 pub mod tracking;

@@ -13,7 +13,7 @@ const SLACK: f32 = 2.5;
 
 impl Anatomy {
     /// What does not fit `skeleton`; empty when all does.
-    pub fn check(&self, skeleton: &Skeleton) -> Vec<Problem> {
+    pub(super) fn check(&self, skeleton: &Skeleton) -> Vec<Problem> {
         let mut check = Check { skeleton, rest: Rest::of(skeleton), problems: Vec::new() };
         let root = Path::default();
         let skin = root.key("skin");

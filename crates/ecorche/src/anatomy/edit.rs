@@ -1,8 +1,8 @@
-//! Changes of an anatomy file, each with the change that takes it back.
+//! Changes of an anatomy file, each with its inverse.
 //!
-//! An edit becomes a splice: some bytes of the text replaced by others. Only the place it means changes, and the
-//! opposite splice gives back the same text to the byte, comments and spacing included. A splice whose result
-//! does not read as an anatomy is refused and changes nothing.
+//! An edit becomes a splice: some bytes of the text are replaced by others. Nothing else changes, and the inverse
+//! splice restores the text to the byte, comments and spacing included. A splice whose result is not an anatomy
+//! is refused and changes nothing. An edit writes the present name of a key where the file has an earlier one.
 
 use super::problem::AnatomyError;
 use super::{AnatomyFile, keys, write};
@@ -71,7 +71,7 @@ pub enum Edit {
         /// The new value.
         value: Value,
     },
-    /// Takes `field` out of the file, so that its default holds.
+    /// Removes `field` from the file, so that its default holds.
     Clear {
         /// Of what.
         target: Target,
@@ -84,7 +84,7 @@ pub enum Edit {
     AddFat(Box<FatDef>),
     /// Writes new keys after the last.
     AddKeys(Box<KeysDef>),
-    /// Takes an entry out.
+    /// Removes an entry.
     Remove(Target),
     /// Writes a copy of an entry under another name.
     Duplicate {
@@ -93,20 +93,20 @@ pub enum Edit {
         /// The copy's name.
         name: String,
     },
-    /// Links an entry to the other side, or unlinks it; the other side's mirror image comes or goes.
+    /// Adds or removes the mirror image of an entry on the other side.
     Mirror {
         /// Which entry.
         target: Target,
         /// Whether it stands for both sides.
         linked: bool,
     },
-    /// Replaces part of the text: what every edit comes down to, and what undoes one.
+    /// Replaces part of the text. Every edit becomes one, and so does its inverse.
     Splice {
         /// First byte.
         start: usize,
-        /// Bytes that go.
+        /// Bytes that are removed.
         removed: usize,
-        /// Text that comes.
+        /// Text that takes their place.
         inserted: String,
     },
 }
@@ -142,7 +142,7 @@ pub enum EditError {
 }
 
 impl AnatomyFile {
-    /// Makes a change and returns the one that takes it back.
+    /// Makes a change and returns its inverse.
     pub fn apply(&mut self, edit: &Edit) -> Result<Edit, EditError> {
         let splice = match edit {
             Edit::Set { target, field, value } => self.set(target, field, Some(value))?,
@@ -467,7 +467,7 @@ fn with_newline_before(text: &str, at: usize, block: &str) -> String {
     if at == 0 || text[..at].ends_with('\n') { block.to_owned() } else { format!("\n{block}") }
 }
 
-/// Edits done and undone.
+/// Edits that can be undone and redone.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     undo: Vec<Edit>,
@@ -489,12 +489,12 @@ impl History {
         Ok(())
     }
 
-    /// Takes the last change back; false if there is none.
+    /// Undoes the last change; false if there is none.
     pub fn undo(&mut self, file: &mut AnatomyFile) -> Result<bool, EditError> {
         Self::step(&mut self.undo, &mut self.redo, file)
     }
 
-    /// Makes the change last taken back again; false if there is none.
+    /// Redoes the change last undone; false if there is none.
     pub fn redo(&mut self, file: &mut AnatomyFile) -> Result<bool, EditError> {
         Self::step(&mut self.redo, &mut self.undo, file)
     }

@@ -9,8 +9,8 @@ use crate::schema::{Path, Problem};
 use glam::{Affine3A, Quat, Vec3};
 
 /// For each joint its counterpart on the other side; itself on the middle plane; `None` for a limb without
-/// counterpart. Told from the humanoid bones recognised, then from names.
-pub fn counterparts(skeleton: &Skeleton) -> Vec<Option<usize>> {
+/// counterpart. Found from the humanoid bones recognised, then from names.
+pub(super) fn counterparts(skeleton: &Skeleton) -> Vec<Option<usize>> {
     let recognised = humanoid::recognise(skeleton);
     (0..skeleton.len())
         .map(|joint| match recognised[joint] {
@@ -49,8 +49,7 @@ fn swapped_names(name: &str) -> Vec<String> {
 }
 
 /// Carries things of one side to the other.
-#[derive(Clone, Debug)]
-pub struct Mirror<'a> {
+struct Mirror<'a> {
     skeleton: &'a Skeleton,
     frames: BindFrames,
     counterparts: Vec<Option<usize>>,
@@ -62,7 +61,7 @@ pub struct Mirror<'a> {
 
 impl<'a> Mirror<'a> {
     /// Finds the middle plane between the joints that have a counterpart.
-    pub fn of(character: &'a Character) -> Self {
+    fn of(character: &'a Character) -> Self {
         let skeleton = &character.skeleton;
         let frames = BindFrames::of(character);
         let counterparts = counterparts(skeleton);
@@ -148,7 +147,7 @@ impl<'a> Mirror<'a> {
     }
 
     /// The mirror image of a muscle; `None` if a joint it names does not exist or has no counterpart.
-    pub fn muscle(&self, muscle: &MuscleDef) -> Option<MuscleDef> {
+    fn muscle(&self, muscle: &MuscleDef) -> Option<MuscleDef> {
         let wide_axis = match (muscle.wide_axis, muscle.origin.0.first()) {
             (Some(axis), Some(origin)) => Some(self.direction(&origin.bone, axis)?),
             _ => None,
@@ -166,7 +165,7 @@ impl<'a> Mirror<'a> {
     }
 
     /// The mirror image of a fat pad.
-    pub fn fat(&self, fat: &FatDef) -> Option<FatDef> {
+    fn fat(&self, fat: &FatDef) -> Option<FatDef> {
         let Attachment { bone, at } = self.point(&Attachment { bone: fat.bone.clone(), at: fat.at })?;
         // A pad without axes of its own lies along its joint's, which need not mirror each other.
         let [a, b] = fat.axes.unwrap_or([Vec3::X, Vec3::Y]);

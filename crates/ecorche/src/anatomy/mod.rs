@@ -6,7 +6,7 @@
 //! Edit + AnatomyFile --apply--> AnatomyFile, and the Edit that takes it back
 //! Character --preset::place--> muscles and fat for that body --init::write--> text
 //! ```
-//! A file is TOML:
+//! [`keys`] describes every key once. A file is TOML:
 //! ```toml
 //! version = 1
 //! [skin]                                  # see SkinDef
@@ -57,19 +57,18 @@ pub use crate::schema::{Path, Problem, Step, Value};
 pub use edit::{Edit, EditError, History, Kind, Target};
 pub use file::{AnatomyFile, FileError};
 pub use frames::BindFrames;
-pub use mirror::Mirror;
 pub use problem::{AnatomyError, Located};
 pub use skin::{ControllerCurve, ControllerDef, JointDef, MuscleBlend, SamplesDef, SkinDef, TrackingDef};
 
 use crate::muscle::definition::BodyDef;
 
 /// The version of the format written and read.
-pub const VERSION: i64 = 1;
+const VERSION: i64 = 1;
 
 /// What a file says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Anatomy {
-    /// How the skin is composed and followed.
+    /// How the skin is composed and tracked.
     pub skin: SkinDef,
     /// Muscles, fat, bones and keys, one entry per mirrored pair.
     pub body: BodyDef,

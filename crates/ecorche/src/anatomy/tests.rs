@@ -437,7 +437,7 @@ fn the_types_have_the_keys_of_the_tables_and_no_others() {
     let mut all = Vec::new();
     tables_of(&keys::FILE, &mut all);
     for key in all.iter().flat_map(|table| table.keys) {
-        assert!(key.about.ends_with('.') && key.about.len() > 9, "{}: {}", key.name, key.about);
+        assert!(key.about.ends_with('.') && key.about.len() > 5, "{}: {}", key.name, key.about);
         if let (Some(slider), keys::Kind::Number(range)) = (key.slider, key.kind) {
             for end in [slider.low, slider.high] {
                 assert_eq!(range.broken_by(end / slider.scale), None, "{} by its slider", key.name);

@@ -230,8 +230,10 @@ pub struct MuscleDef {
     pub name: String,
     /// Which side; name and side together are unique.
     pub side: Side,
-    /// In a file: this entry also stands for its mirror image. The anatomy makes that one; it is not looked at
-    /// here.
+    /// In a file: this entry also stands for its mirror image, which [`Anatomy::in_full`] writes out. Muscles
+    /// themselves ignore it.
+    ///
+    /// [`Anatomy::in_full`]: crate::anatomy::Anatomy::in_full
     pub mirror: bool,
     /// Where it starts, on the bone that moves less.
     pub origin: Footprint,
@@ -240,7 +242,7 @@ pub struct MuscleDef {
     /// Points the axis passes on its way (pulleys, wrapping), from origin to insertion, each carried by its
     /// bone. Fibres of a group pass them at the same offset as they have from the middle fibre.
     pub via: Vec<Attachment>,
-    /// Fibres between the curves; only 1 for points.
+    /// Fibres between the curves, 1 to 50; only 1 for points.
     pub fibres: usize,
     /// Points of the axis that move, ends included; 8 to 200.
     pub particles: usize,
@@ -257,17 +259,17 @@ pub struct MuscleDef {
     pub profile: ProfilesDef,
     /// When it tenses.
     pub activation: ActivationDef,
-    /// The artist's: multiplies the width without regard for the volume.
+    /// Multiplies the width without regard for the volume; above 0, at most 100.
     pub gain: f32,
-    /// Tension of the slack body, newtons. More makes it swing faster and less far.
+    /// Tension of the slack body, newtons, above 0. More makes it swing faster and less far.
     pub tone: f32,
-    /// Further tension when fully active, newtons.
+    /// Further tension when fully active, newtons, 0 or more.
     pub strength: f32,
     /// Share of the length at each end that is tendon, in `[0, 0.45]`.
     pub tendon: f32,
-    /// Axial stiffness EA of the tendons, newtons per unit of strain.
+    /// Axial stiffness EA of the tendons, newtons per unit of strain, above 0.
     pub stiffness: f32,
-    /// Loss of speed, 1/s: after `1/damping` seconds 37 % is left. 8 swings, 25 hardly.
+    /// Loss of speed, 1/s, 0 to 10000: after `1/damping` seconds 37 % is left. 8 swings, 25 hardly.
     pub damping: f32,
     /// Coulomb friction against bones and muscles; 0 slides freely.
     pub friction: f32,
@@ -321,7 +323,7 @@ impl MuscleDef {
     /// Sets tone, strength, stiffness and damping so that it swings at the same pace whatever its size: a string of
     /// mass mu per length and length l (metres) swings f times a second under the tension `mu (2 l f)^2`. `scale`: size of
     /// the whole body against a human's; on a human no muscle is slacker than 2 N, no tendon softer than 400 N.
-    pub fn tune(&mut self, length: f32, scale: f32) {
+    pub(crate) fn tune(&mut self, length: f32, scale: f32) {
         // Slack; soft tissue of runners shakes at 5 to 15 a second.
         const SWINGS: f32 = 7.0;
         const DENSITY: f32 = 1060.0;

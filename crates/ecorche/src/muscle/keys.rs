@@ -10,7 +10,7 @@ use crate::schema::{Key, Kind, Range, Table};
 const SIDES: Kind = Kind::Choice(&["left", "right", "middle"]);
 
 /// A point on a bone.
-pub static POINT: Table = Table::of::<Attachment>(
+static POINT: Table = Table::of::<Attachment>(
     "Attachment",
     "A point fixed to a bone.",
     &[

@@ -50,7 +50,7 @@ pub mod definition;
 pub mod fat;
 pub mod fibre;
 pub mod implicit;
-pub mod keys;
+pub(crate) mod keys;
 pub mod layer;
 pub mod musculature;
 pub mod profile;

@@ -1,6 +1,6 @@
 //! The name a person probably meant.
 
-/// Longest name compared; longer ones are no slips of the hand.
+/// Longest name compared; longer ones are not typed by hand.
 const LONGEST: usize = 64;
 
 /// Single changes (insert, drop, replace, swap neighbours) that lead from `a` to `b`, case ignored.
@@ -23,7 +23,7 @@ fn changes(a: &str, b: &str) -> usize {
 }
 
 /// The names nearest to `wanted`, best first, at most `count`; none that differ in more than half of it.
-pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>, count: usize) -> Vec<&'a str> {
+fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>, count: usize) -> Vec<&'a str> {
     let length = wanted.chars().count();
     if length > LONGEST {
         return Vec::new();
@@ -40,7 +40,7 @@ pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>, count
 }
 
 /// `; did you mean "a" or "b"?`, or nothing when no name is near.
-pub fn suggestion<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+pub(crate) fn suggestion<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     match nearest(wanted, names, 3).as_slice() {
         [] => String::new(),
         near => {

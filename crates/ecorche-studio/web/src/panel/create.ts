@@ -4,7 +4,7 @@ import type { Side } from "../messages.ts";
 import type { Model } from "../model.ts";
 import type { Viewport } from "../stage/viewport.ts";
 
-/** Which half of the body a joint's name speaks of. */
+/** Which half of the body a joint belongs to, by its name. */
 function sideOf(name: string): Side {
   if (/left|(^|[^a-z])l([^a-z]|$)/i.test(name)) return "left";
   if (/right|(^|[^a-z])r([^a-z]|$)/i.test(name)) return "right";
@@ -82,5 +82,5 @@ export function newFat(model: Model, viewport: Viewport): void {
     model.select({ kind: "fat", name, side });
     viewport.hold("fat");
   };
-  model.emit("notice", { level: "hint", text: "Click the skin where the fat shall be." });
+  model.emit("notice", { level: "hint", text: "Click the skin where the fat should be." });
 }

@@ -105,7 +105,7 @@ function attachment(model: Model, viewport: Viewport, muscle: Muscle, end: "orig
         viewport.wantPoint = null;
         put(joint, at);
       };
-      model.emit("notice", { level: "hint", text: `Click the skin where the ${end} shall be.` });
+      model.emit("notice", { level: "hint", text: `Click the skin where the ${end} should be.` });
     };
     const which = points.length > 1 ? `${label} ${k + 1}` : label;
     const buttons = h(

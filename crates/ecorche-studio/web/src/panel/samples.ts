@@ -61,7 +61,7 @@ export function samplesSection(model: Model, viewport: Viewport, joint: number):
           viewport.wantPoint = null;
           model.edit(sampleEdit(model, viewport, joint, null, { place, normal }));
         };
-        model.emit("notice", { level: "hint", text: "Click the skin where the field shall pass." });
+        model.emit("notice", { level: "hint", text: "Click the skin where the field should pass." });
       }),
       chosen !== null &&
         button("Delete point", "The field no longer goes through it (Delete)", () => {
