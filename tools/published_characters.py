@@ -75,7 +75,7 @@ def row(label, figures):
 
 def summary(total, rows):
     """What the table says, in a sentence or two."""
-    text = f"The implicit skin leaves {100 * total['implicit'] / total['dqs']:.1f} % of the crossings of dual quaternions."
+    text = f"The implicit skin leaves {100 * total['implicit'] / max(total['dqs'], 1):.1f} % of the crossings of dual quaternions."
     for what, place in (("the worst frame", 2), ("the mean", 3)):
         losses = [r[place] for r in rows if r[place]]
         more = [sum(loss["implicit"] > loss[m] + 1e-9 for loss in losses) for m in ("lbs", "dqs")]
