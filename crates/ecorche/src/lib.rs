@@ -78,6 +78,7 @@ pub mod dynamics;
 pub mod field;
 pub mod frame;
 pub mod geom;
+pub mod input;
 pub mod inspect;
 pub mod math;
 pub mod measure;

@@ -6,6 +6,9 @@ use std::ops::RangeInclusive;
 /// Frames per second when neither the user nor the clip gives a rate.
 pub const DEFAULT_FPS: f32 = 30.0;
 
+/// Most frames per second. A higher rate is probably a mistake.
+const HIGHEST_FPS: f32 = 100_000.0;
+
 /// Most frames of one bake. A clip's length or rate that gives more is probably a mistake.
 const MOST_FRAMES: usize = 10_000_000;
 
@@ -32,8 +35,10 @@ pub struct Plan<'a> {
 /// Why a sampling does not fit a clip.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlanError {
-    /// The rate is not a number above 0.
-    #[error("{0} frames per second is not a rate; give a number above 0, such as 24")]
+    /// The rate is not a number above 0, or too high.
+    #[error(
+        "{0} frames per second is not a rate; give a number above 0 and at most {HIGHEST_FPS}, such as 24"
+    )]
     BadRate(f32),
     /// Frames the clip does not have.
     #[error(
@@ -69,7 +74,7 @@ impl<'a> Plan<'a> {
     /// The frames that `sampling` selects; an error if the clip does not have them.
     pub fn new(clip: Option<&'a Clip>, sampling: &Sampling) -> Result<Self, PlanError> {
         let fps = sampling.fps.or(clip.and_then(|c| c.fps)).unwrap_or(DEFAULT_FPS);
-        if !(fps.is_finite() && fps > 0.0) {
+        if !(fps > 0.0 && fps <= HIGHEST_FPS) {
             return Err(PlanError::BadRate(fps));
         }
         let name = || clip.map_or_else(|| "rest pose".to_owned(), |c| c.name.clone());
@@ -139,6 +144,17 @@ mod tests {
         let clip = one_second();
         let error = Plan::new(Some(&clip), &Sampling { fps: None, frames: Some(20..=30) }).unwrap_err();
         assert!(error.to_string().contains("walk") && error.to_string().contains("0-24"), "{error}");
-        assert!(Plan::new(Some(&clip), &Sampling { fps: Some(0.0), frames: None }).is_err());
+    }
+
+    #[test]
+    fn a_rate_is_a_number_that_a_bake_can_have() {
+        let clip = one_second();
+        for fps in [0.0, -24.0, 1e30, f32::INFINITY, f32::NAN] {
+            for frames in [None, Some(0..=1)] {
+                let error = Plan::new(Some(&clip), &Sampling { fps: Some(fps), frames }).unwrap_err();
+                assert!(matches!(error, PlanError::BadRate(_)), "{error}");
+                assert!(error.to_string().contains("at most 100000"), "{error}");
+            }
+        }
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 /// Modules of the crate in the order of the pipeline; each may use those before it and itself.
 const ORDER: &[&str] = &[
     "math",
+    "input",
     "cache",
     "geom",
     "dynamics",

@@ -61,7 +61,7 @@ impl AnatomyFile {
 
     /// Reads a file from disk.
     pub fn read(path: &std::path::Path) -> Result<Self, FileError> {
-        let text = std::fs::read_to_string(path)
+        let text = crate::input::read_text(path)
             .map_err(|source| FileError::Io { path: path.to_owned(), source })?;
         Ok(Self::parse(&path.display().to_string(), text)?)
     }

@@ -20,6 +20,6 @@ pub fn read(path: &Path) -> Result<Character, ReadError> {
         "usd" | "usda" | "usdc" | "usdz" => usd::read_bytes,
         _ => return Err(ReadError::UnknownFormat { path: path.to_owned() }),
     };
-    let bytes = std::fs::read(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
+    let bytes = crate::input::read(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
     check(path, reader(&bytes, path.parent(), path)?)
 }

@@ -74,7 +74,7 @@ impl Textures {
             _ => return Self::default(),
         };
         let folder = path.parent().unwrap_or(Path::new(""));
-        let Some(found) = fs::read(path).ok().and_then(|bytes| reader(&bytes, folder)) else {
+        let Some(found) = crate::input::read(path).ok().and_then(|bytes| reader(&bytes, folder)) else {
             return Self::default();
         };
         let mut textures = Self::default();

@@ -29,7 +29,7 @@ impl Ingredients {
             key.value(&self.body);
             for path in self.body.bone.iter().filter_map(|bone| bone.mesh.as_ref()) {
                 // One that cannot be read is refused when the body is bound.
-                key.array(&std::fs::read(self.folder.join(path)).unwrap_or_default());
+                key.array(&crate::input::read(&self.folder.join(path)).unwrap_or_default());
             }
         }
         key.0.finalize().into()

@@ -172,5 +172,5 @@ fn load_buffer<'a>(
         malformed(format!("it is in another file, {uri:?}, and there is no folder"), "read it from a path")
     })?;
     let file = base_dir.join(relative);
-    std::fs::read(&file).map(Cow::Owned).map_err(|source| ReadError::Io { path: file, source })
+    crate::input::read(&file).map(Cow::Owned).map_err(|source| ReadError::Io { path: file, source })
 }

@@ -107,7 +107,7 @@ impl Assets<'_> {
         let place = self.place(anchor, asset);
         let layer = match &self.package {
             Some(package) => parse_layer(package.get(&place)?),
-            None if self.from_files => parse_layer(&std::fs::read(&place).ok()?),
+            None if self.from_files => parse_layer(&crate::input::read(place.as_ref()).ok()?),
             None => return None,
         };
         Some((layer.ok()?, place))
