@@ -8,6 +8,7 @@ use ecorche::character::Clip;
 use ecorche::character::motion::Transfer;
 use ecorche::recipe::{Ingredients, Note, Recipe};
 use ecorche::sampling::{Plan, Sampling};
+use std::path::{Path, PathBuf};
 
 /// Reads what the recipe names and tells what the user should know about it.
 pub fn read(recipe: &Recipe, console: &Console) -> Result<Ingredients, Failure> {
@@ -89,6 +90,36 @@ pub fn plan_of_one<'a>(
     };
     let frames = frame.map(|n| n..=n).or_else(|| sampling.frames.clone());
     Ok(Plan::new(*clip, &Sampling { fps: sampling.fps, frames })?)
+}
+
+/// Refuses to write any of `outputs` over one of `inputs`, whatever the path is spelled like.
+pub fn protect_inputs(inputs: &[PathBuf], outputs: &[PathBuf]) -> Result<(), Failure> {
+    let places: Vec<_> = inputs.iter().filter_map(|path| Some((place(path)?, path))).collect();
+    for output in outputs {
+        let Some(there) = place(output) else { continue };
+        if let Some((_, input)) = places.iter().find(|(at, _)| *at == there) {
+            return Err(format!(
+                "{}: would overwrite {}, which is read; choose another name with -o",
+                output.display(),
+                input.display()
+            )
+            .into());
+        }
+    }
+    Ok(())
+}
+
+/// What tells a file from others under any name; none if there is no such file.
+#[cfg(unix)]
+fn place(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(path).ok().map(|m| (m.dev(), m.ino()))
+}
+
+/// What tells a file from others under any name; none if there is no such file.
+#[cfg(not(unix))]
+fn place(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok()
 }
 
 /// The user's disk cache, unless switched off.

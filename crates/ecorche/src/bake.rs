@@ -1,11 +1,15 @@
 //! A clip, frame by frame, into a cache.
 
-use crate::deform::{Body, Playback, Workspace};
+pub mod piece;
+
+use crate::character::Character;
+use crate::deform::{BindError, Body, Playback, Stack, Workspace};
 use crate::frame::Frame;
 use crate::output::{self, Shot, WriteError};
 use crate::sampling::Plan;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Why a bake stopped.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +20,13 @@ pub enum BakeError {
     /// The caller asked to stop; nothing was left on disk.
     #[error("stopped; nothing was written")]
     Stopped,
+}
+
+/// The mesh that point caches are put on: the character as its file shows it when nothing is animated, whatever the
+/// method of the bake.
+pub fn rest(character: &Arc<Character>) -> Result<Frame, BindError> {
+    let body = Body::bind(character.clone(), Stack::linear(), None)?;
+    Ok(body.rest(&mut Workspace::default()))
 }
 
 /// What a bake made.
@@ -39,14 +50,7 @@ pub fn bake(
     mut progress: impl FnMut(usize) -> ControlFlow<()>,
 ) -> Result<Baked, BakeError> {
     let character = body.character();
-    let shot = Shot {
-        character,
-        clip: plan.clip.map_or_else(String::new, |c| c.name.clone()),
-        fps: plan.fps,
-        first_frame: *plan.frames.start(),
-        frame_count: plan.len(),
-    };
-    let mut writer = output::create(path, &shot)?;
+    let mut writer = output::create(path, &Shot::new(character, plan))?;
     let (mut playback, mut workspace) = (Playback::new(body, plan), Workspace::default());
     let (mut baked, mut frame) = (Baked::default(), Frame::default());
     for frame_number in plan.frames.clone() {

@@ -5,12 +5,17 @@
 //! When the folder grows beyond its limit, the entries unused for longest are deleted first.
 
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// Raised whenever the meaning of cached bytes changes.
 const VERSION: u32 = 1;
 const MAGIC: &[u8; 8] = b"ecorche\0";
 const HEADER: usize = 8 + 4 + 32;
+
+/// How names of entries that are being written start.
+const TEMPORARY: &str = ".tmp";
+/// After this time without a change an entry is no longer being written.
+const ABANDONED: Duration = Duration::from_secs(3600);
 
 /// Default limit of the cache, bytes: 1 GiB.
 pub const DEFAULT_LIMIT: u64 = 1 << 30;
@@ -60,7 +65,7 @@ impl Cache {
     /// The bytes kept under `key`; none if there are none or they are damaged.
     pub fn get(&self, key: Key) -> Option<Vec<u8>> {
         let path = self.path(key);
-        let bytes = std::fs::read(&path).ok()?;
+        let bytes = crate::input::read(&path).ok()?;
         let body = bytes.get(HEADER..)?;
         let sound = bytes[..8] == *MAGIC
             && bytes[8..12] == VERSION.to_le_bytes()
@@ -77,7 +82,7 @@ impl Cache {
     pub fn put(&self, key: Key, bytes: &[u8]) {
         let write = || -> std::io::Result<()> {
             std::fs::create_dir_all(&self.folder)?;
-            let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+            let mut file = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(&self.folder)?;
             use std::io::Write;
             file.write_all(MAGIC)?;
             file.write_all(&VERSION.to_le_bytes())?;
@@ -95,8 +100,9 @@ impl Cache {
         self.folder.join(format!("{}.cache", key.0.to_hex()))
     }
 
-    /// Removes the entries unused for longest until the rest fits the limit.
+    /// Removes the entries unused for longest until the rest fits the limit, and what killed processes left.
     fn shrink(&self) {
+        self.remove_leftovers();
         let mut entries: Vec<(SystemTime, u64, PathBuf)> = std::fs::read_dir(&self.folder)
             .into_iter()
             .flatten()
@@ -115,6 +121,17 @@ impl Cache {
             }
             if std::fs::remove_file(path).is_ok() {
                 total -= size;
+            }
+        }
+    }
+
+    /// Removes temporary files that are too old to be in use.
+    fn remove_leftovers(&self) {
+        for entry in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let temporary = entry.file_name().to_str().is_some_and(|name| name.starts_with(TEMPORARY));
+            let age = entry.metadata().and_then(|m| m.modified()).ok().and_then(|t| t.elapsed().ok());
+            if temporary && age.is_some_and(|age| age > ABANDONED) {
+                let _ = std::fs::remove_file(entry.path());
             }
         }
     }
@@ -150,6 +167,19 @@ mod tests {
         *bytes.last_mut().unwrap() ^= 1;
         std::fs::write(cache.path(key), bytes).unwrap();
         assert_eq!(cache.get(key), None);
+    }
+
+    #[test]
+    fn what_a_killed_process_left_long_ago_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path(), DEFAULT_LIMIT);
+        for (name, age) in [(".tmpOld", 2 * ABANDONED), (".tmpNew", Duration::ZERO)] {
+            let file = std::fs::File::create(folder.path().join(name)).unwrap();
+            file.set_modified(SystemTime::now() - age).unwrap();
+        }
+        cache.put(Key::new("x", &[]), b"result");
+        assert!(!folder.path().join(".tmpOld").exists());
+        assert!(folder.path().join(".tmpNew").exists());
     }
 
     #[test]

@@ -6,10 +6,10 @@ use crate::console::Console;
 use crate::{Failure, Outcome, source};
 use ecorche::bake::BakeError;
 use ecorche::deform::{Body, Workspace};
-use ecorche::output::{Format, obj, with_label};
+use ecorche::output::{self, Format, Shot, names, obj};
 use ecorche::sampling::Plan;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Set when the user interrupts; the bake then cleans up after itself.
@@ -22,18 +22,27 @@ pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
     let ingredients = source::read(&recipe, console)?;
     let plans = source::plans(&ingredients, &arguments.sampling, &arguments.rig.file, console)?;
     let cache = source::user_cache(&arguments.cache);
+    let clip_names: Vec<&str> =
+        plans.iter().map(|plan| plan.clip.map_or("rest pose", |c| c.name.as_str())).collect();
+    let paths = match &plans[..] {
+        [_] => vec![arguments.output.clone()],
+        _ => names::labelled(&arguments.output, &clip_names),
+    };
+    let rest_path = (matches!(format, Format::Pc2 | Format::Mdd) && !arguments.no_mesh)
+        .then(|| arguments.output.with_extension("rest.obj"));
+    let mut written: Vec<PathBuf> = rest_path.iter().cloned().collect();
+    for (plan, path) in plans.iter().zip(&paths) {
+        written.extend(output::paths(path, &Shot::new(&ingredients.character, plan))?);
+    }
+    source::protect_inputs(&ingredients.inputs(), &written)?;
     let body = bind(&ingredients, ingredients.settings(arguments.method.clone()), cache.as_ref(), console)?;
     // A second interrupt while this one is being honoured is not an error.
     let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
 
-    let several = plans.len() > 1;
-    for plan in &plans {
-        let name = plan.clip.map_or("rest pose", |c| c.name.as_str());
-        let path = if several { with_label(&arguments.output, name) } else { arguments.output.clone() };
-        bake_one(&body, plan, &path, name, console)?;
+    for ((plan, name), path) in plans.iter().zip(&clip_names).zip(&paths) {
+        bake_one(&body, plan, path, name, console)?;
     }
-    if matches!(format, Format::Pc2 | Format::Mdd) && !arguments.no_mesh {
-        let path = arguments.output.with_extension("rest.obj");
+    if let Some(path) = rest_path {
         let rest = body.rest(&mut Workspace::default());
         console.print_path(&obj::write(&path, &ingredients.character, &rest)?)?;
     }

@@ -9,7 +9,7 @@ use crate::console::Console;
 use crate::{Failure, Outcome, source};
 use ecorche::deform::{Stack, Workspace};
 use ecorche::measure::Judge;
-use ecorche::output::{file, obj};
+use ecorche::output::{file, names, obj};
 use ecorche::portrait::{Look, draw_frames};
 use ecorche::recipe::Recipe;
 use ecorche::sampling::{Plan, Sampling};
@@ -37,9 +37,10 @@ pub fn run(arguments: &Demo, console: &Console) -> Result<Outcome, Failure> {
     let Some(baked) = bodies.last() else { return Ok(Outcome::Done) };
 
     let every_frame = Sampling::default();
-    for clip in &character.clips {
+    let names: Vec<&str> = character.clips.iter().map(|clip| clip.name.as_str()).collect();
+    for (clip, name) in character.clips.iter().zip(names::file_names(&names)) {
         let plan = Plan::new(Some(clip), &every_frame)?;
-        let path = folder.join(format!("{}.pc2", clip.name));
+        let path = folder.join(format!("{name}.pc2"));
         bake_one(baked, &plan, &path, &clip.name, console)?;
     }
     let rest = baked.rest(&mut Workspace::default());

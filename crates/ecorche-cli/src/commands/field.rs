@@ -9,7 +9,7 @@ use ecorche::deform::{Body, Settings, Stack, Workspace};
 use ecorche::field::operator::{Composition, NAMES};
 use ecorche::output::legend::Legend;
 use ecorche::output::sheet::Sheet;
-use ecorche::output::{ColourMap, Picture, file, obj, picture, with_label};
+use ecorche::output::{ColourMap, Picture, file, names, obj, picture};
 use ecorche::portrait::{FieldLook, Show, Through, draw_fields, field_surface, part_of_joint};
 use ecorche::sampling::Plan;
 
@@ -93,7 +93,7 @@ fn write_meshes(
         let surface = field_surface(body, &pose, look.part, look.level, look.cells)?;
         let path = match numbers.len() {
             1 => arguments.output.clone(),
-            _ => with_label(&arguments.output, &format!("{number:04}")),
+            _ => names::numbered(&arguments.output, number),
         };
         let name = arguments.bone.as_deref().unwrap_or("field");
         console.print_path(&obj::write_surface(&path, name, &surface, &character.world)?)?;

@@ -2,7 +2,7 @@
 
 use crate::arguments::Init;
 use crate::console::Console;
-use crate::{Failure, Outcome};
+use crate::{Failure, Outcome, source};
 use ecorche::anatomy::preset::{self, Preset};
 use ecorche::anatomy::{AnatomyFile, init};
 use ecorche::output::file;
@@ -18,6 +18,7 @@ pub fn run(arguments: &Init, console: &Console) -> Result<Outcome, Failure> {
         )
         .into());
     }
+    source::protect_inputs(&[arguments.file.clone().into()], std::slice::from_ref(path))?;
     let character = read_character(&arguments.file)?;
     console.warn_of_repairs(&arguments.file, &character.repairs);
     let preset = if arguments.skin_only { Preset::default() } else { preset::place(&character) };

@@ -2,18 +2,19 @@
 
 use crate::arguments::Join;
 use crate::console::Console;
-use crate::{Failure, Outcome};
+use crate::{Failure, Outcome, source};
 use ecorche::output::pc2::Pc2;
 
 /// Joins PC2 pieces in the order of their frames.
 pub fn run(arguments: &Join, console: &Console) -> Result<Outcome, Failure> {
+    source::protect_inputs(&arguments.pieces, std::slice::from_ref(&arguments.output))?;
     let joined = Pc2::join(&arguments.pieces)?;
-    let path = joined.write(&arguments.output)?;
+    joined.write(&arguments.output)?;
     console.note(&format!(
         "{} frames of {} points",
         joined.samples.len(),
         joined.samples.first().map_or(0, Vec::len)
     ));
-    console.print_path(&path)?;
+    console.print_path(&arguments.output)?;
     Ok(Outcome::Done)
 }

@@ -8,9 +8,9 @@ use ecorche::deform::{Body, Stack};
 use ecorche::measure::{
     ClipFigures, Judge, Limits, MuscleHistory, figure, follow_muscles, judge_clip, table,
 };
+use ecorche::output::names;
 use ecorche::output::plot::{Axis, Plot, Series};
 use ecorche::output::sheet::Sheet;
-use ecorche::output::with_label;
 use ecorche::sampling::Plan;
 use ecorche::skinning::Surface;
 
@@ -58,7 +58,6 @@ pub fn run(arguments: &Measure, console: &Console) -> Result<Outcome, Failure> {
         write_json(path, &json, console)?;
     }
     if let Some(path) = &arguments.plot_muscles {
-        let several = muscles.len() > 1;
         if muscles.is_empty() {
             return Err(format!(
                 "{}: has no muscles to plot; give it an anatomy file with --anatomy and measure the method muscles",
@@ -66,13 +65,16 @@ pub fn run(arguments: &Measure, console: &Console) -> Result<Outcome, Failure> {
             )
             .into());
         }
-        for (clip, history) in &muscles {
+        let paths = match &muscles[..] {
+            [_] => vec![path.clone()],
+            several => names::labelled(path, &several.iter().map(|m| m.0.as_str()).collect::<Vec<_>>()),
+        };
+        for ((clip, history), path) in muscles.iter().zip(&paths) {
             let mut sheet = Sheet::new(1);
             for plot in history.plots(clip) {
                 sheet = sheet.panel(plot.draw(1000, 420), "");
             }
-            let path = if several { with_label(path, clip) } else { path.clone() };
-            write_png(&path, &sheet.compose(), console)?;
+            write_png(path, &sheet.compose(), console)?;
         }
     }
     if let Some(path) = &arguments.plot {

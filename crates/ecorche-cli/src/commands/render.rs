@@ -17,6 +17,7 @@ const PANELS: u16 = 12;
 /// Draws what was asked for.
 pub fn run(arguments: &Render, console: &Console) -> Result<Outcome, Failure> {
     let ingredients = source::read(&arguments.rig.recipe(&arguments.implicit), console)?;
+    source::protect_inputs(&ingredients.inputs(), std::slice::from_ref(&arguments.output))?;
     if arguments.muscles.is_some() && !ingredients.has_muscles() {
         return Err(format!(
             "{}: has no muscles to draw; give it an anatomy file with --anatomy (`ecorche init` writes one)",

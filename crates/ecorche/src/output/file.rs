@@ -1,9 +1,22 @@
 //! Files that appear whole or not at all.
+//!
+//! A file is written under a temporary name beside its target and renamed. The writer holds a lock on what it
+//! writes, so that the next writer into the same folder can tell what a killed process left behind, and
+//! removes it.
 
 use super::WriteError;
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use tempfile::{NamedTempFile, TempPath};
+use tempfile::{NamedTempFile, TempDir};
+
+const PREFIX: &str = ".ecorche-";
+const SUFFIX: &str = ".part";
+/// Name of the locked file in a folder of several files.
+const LOCK: &str = "lock";
+
+/// How often a new temporary name is tried if another process removes it before it is locked.
+const ATTEMPTS: usize = 8;
 
 /// A file written beside its target under a temporary name. Dropping it removes it.
 pub struct PendingFile {
@@ -12,22 +25,25 @@ pub struct PendingFile {
 }
 
 impl PendingFile {
-    /// Opens a temporary file in the folder of `path`, which must exist.
+    /// Opens a temporary file in the folder of `path`, which must exist. Removes what killed processes left there.
     pub fn create(path: &Path) -> Result<Self, WriteError> {
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".ecorche-").suffix(".part");
-        // Temporary files are private by default; a cache is for the whole studio, as far as the umask allows.
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
-        }
-        let file =
-            builder.tempfile_in(folder).map_err(|source| WriteError::Io { path: path.to_owned(), source })?;
+        let folder = folder_of(path);
+        remove_leftovers(folder);
+        let file = new_locked(
+            || {
+                let mut builder = tempfile::Builder::new();
+                builder.prefix(PREFIX).suffix(SUFFIX);
+                // Temporary files are private by default; a cache is for the whole studio, as far as the umask allows.
+                #[cfg(unix)]
+                {
+                    use std::os::unix::fs::PermissionsExt;
+                    builder.permissions(std::fs::Permissions::from_mode(0o666));
+                }
+                builder.tempfile_in(folder)
+            },
+            |file| lock(file.as_file(), file.path()),
+        )
+        .map_err(|source| WriteError::Io { path: path.to_owned(), source })?;
         Ok(Self { path: path.to_owned(), writer: BufWriter::with_capacity(1 << 18, file) })
     }
 
@@ -36,33 +52,15 @@ impl PendingFile {
         self.writer.write_all(bytes).map_err(|source| WriteError::Io { path: self.path.clone(), source })
     }
 
-    /// Flushes and closes; still under the temporary name, but no longer an open file.
-    pub fn close(self) -> Result<ClosedFile, WriteError> {
-        let Self { path, writer } = self;
-        match writer.into_inner() {
-            Ok(file) => Ok(ClosedFile { path, temporary: file.into_temp_path() }),
-            Err(error) => Err(WriteError::Io { path, source: error.into_error() }),
-        }
-    }
-
     /// Flushes and renames to the target.
     pub fn commit(self) -> Result<PathBuf, WriteError> {
-        self.close()?.commit()
-    }
-}
-
-/// A complete file waiting for its name. Dropping it removes it.
-pub struct ClosedFile {
-    path: PathBuf,
-    temporary: TempPath,
-}
-
-impl ClosedFile {
-    /// Renames to the target.
-    pub fn commit(self) -> Result<PathBuf, WriteError> {
-        let Self { path, temporary } = self;
-        match temporary.persist(&path) {
-            Ok(()) => Ok(path),
+        let Self { path, writer } = self;
+        let file = match writer.into_inner() {
+            Ok(file) => file,
+            Err(error) => return Err(WriteError::Io { path, source: error.into_error() }),
+        };
+        match file.persist(&path) {
+            Ok(_) => Ok(path),
             Err(error) => Err(WriteError::Io { path, source: error.error }),
         }
     }
@@ -77,11 +75,139 @@ impl Write for PendingFile {
     }
 }
 
+/// Any number of files in one folder that appear together at the end. They are kept in a hidden folder beside
+/// their targets until then, and none is open between writes. Dropping it removes them.
+pub struct PendingFiles {
+    /// Removed, with all in it, when dropped; declared before the lock, which outlives it.
+    folder: TempDir,
+    _lock: File,
+    targets: Vec<PathBuf>,
+}
+
+impl PendingFiles {
+    /// Opens a hidden folder beside `path`, whose folder must exist. Removes what killed processes left there.
+    pub fn create(path: &Path) -> Result<Self, WriteError> {
+        let parent = folder_of(path);
+        remove_leftovers(parent);
+        let (folder, lock) = new_locked(
+            || {
+                let folder = tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).tempdir_in(parent)?;
+                let file = File::create(folder.path().join(LOCK))?;
+                Ok((folder, file))
+            },
+            |(folder, file)| lock(file, &folder.path().join(LOCK)),
+        )
+        .map_err(|source| WriteError::Io { path: path.to_owned(), source })?;
+        Ok(Self { folder, _lock: lock, targets: Vec::new() })
+    }
+
+    /// Adds a file that will be called `target` and holds `bytes`. Returns its number, from 0.
+    pub fn add(&mut self, target: &Path, bytes: &[u8]) -> Result<usize, WriteError> {
+        let number = self.targets.len();
+        self.targets.push(target.to_owned());
+        std::fs::write(self.staged(number), bytes).map_err(|source| self.error(number, source))?;
+        Ok(number)
+    }
+
+    /// Appends to file `number`.
+    pub fn append(&mut self, number: usize, bytes: &[u8]) -> Result<(), WriteError> {
+        OpenOptions::new()
+            .append(true)
+            .open(self.staged(number))
+            .and_then(|mut file| file.write_all(bytes))
+            .map_err(|source| self.error(number, source))
+    }
+
+    /// How many files there are.
+    pub fn len(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.targets.is_empty()
+    }
+
+    /// Gives every file its name and lists them.
+    pub fn commit(self) -> Result<Vec<PathBuf>, WriteError> {
+        for (number, target) in self.targets.iter().enumerate() {
+            std::fs::rename(self.staged(number), target).map_err(|source| self.error(number, source))?;
+        }
+        Ok(self.targets.clone())
+    }
+
+    fn staged(&self, number: usize) -> PathBuf {
+        self.folder.path().join(number.to_string())
+    }
+
+    fn error(&self, number: usize, source: std::io::Error) -> WriteError {
+        WriteError::Io { path: self.targets[number].clone(), source }
+    }
+}
+
 /// Writes a whole file at once, under its name only when complete.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<PathBuf, WriteError> {
     let mut file = PendingFile::create(path)?;
     file.put(bytes)?;
     file.commit()
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Makes something until it could be locked: another process may take it for a leftover just before.
+fn new_locked<T>(
+    make: impl Fn() -> std::io::Result<T>,
+    lock: impl Fn(&T) -> std::io::Result<bool>,
+) -> std::io::Result<T> {
+    for _ in 0..ATTEMPTS {
+        let made = make()?;
+        if lock(&made)? {
+            return Ok(made);
+        }
+    }
+    Err(std::io::Error::other("other processes keep removing temporary files in this folder"))
+}
+
+/// Locks `file`, and tells whether it is still there under its name.
+fn lock(file: &File, path: &Path) -> std::io::Result<bool> {
+    match file.try_lock() {
+        // Where there are no locks, nothing is taken for a leftover either.
+        Ok(()) | Err(TryLockError::Error(_)) => path.try_exists(),
+        // Somebody else examines it as a leftover and will remove it.
+        Err(TryLockError::WouldBlock) => Ok(false),
+    }
+}
+
+/// Removes temporary files that no running process holds a lock on. What cannot be removed stays.
+fn remove_leftovers(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_ours = name.to_str().is_some_and(|n| n.starts_with(PREFIX) && n.ends_with(SUFFIX));
+        let Some(kind) = entry.file_type().ok().filter(|kind| is_ours && !kind.is_symlink()) else {
+            continue;
+        };
+        let path = entry.path();
+        if kind.is_dir() {
+            // A folder without its lock was abandoned just before the lock was made, or is about to get one.
+            if let Some(_held) = unlocked(&path.join(LOCK)) {
+                let _ = std::fs::remove_dir_all(&path);
+            }
+        } else if let Some(_held) = unlocked(&path) {
+            let _ = std::fs::remove_file(&path);
+        }
+    }
+}
+
+/// The file, locked, if nobody else holds a lock on it.
+fn unlocked(path: &Path) -> Option<File> {
+    let file = OpenOptions::new().write(true).open(path).ok()?;
+    file.try_lock().ok()?;
+    Some(file)
 }
 
 #[cfg(test)]
@@ -106,6 +232,53 @@ mod tests {
         kept.commit().unwrap();
         assert_eq!(std::fs::read(&target).unwrap(), b"1234 whole!");
         assert_eq!(count(), 1);
+    }
+
+    #[test]
+    fn several_files_appear_together_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = |name: &str| folder.path().join(name);
+        let mut dropped = PendingFiles::create(&target("a")).unwrap();
+        dropped.add(&target("a"), b"half").unwrap();
+        drop(dropped);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+
+        let mut kept = PendingFiles::create(&target("a")).unwrap();
+        for name in ["a", "b"] {
+            let number = kept.add(&target(name), b"head ").unwrap();
+            kept.append(number, name.as_bytes()).unwrap();
+        }
+        assert!(!target("a").exists() && !target("b").exists());
+        assert_eq!(kept.commit().unwrap(), [target("a"), target("b")]);
+        assert_eq!(std::fs::read(target("b")).unwrap(), b"head b");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_and_what_a_running_one_writes_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = || {
+            let mut names: Vec<_> =
+                std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+            names.sort();
+            names
+        };
+        // As a killed process leaves them: there, and locked by nobody.
+        std::fs::write(folder.path().join(".ecorche-dead.part"), b"half").unwrap();
+        std::fs::create_dir(folder.path().join(".ecorche-dead2.part")).unwrap();
+        for name in ["lock", "0", "1"] {
+            std::fs::write(folder.path().join(".ecorche-dead2.part").join(name), b"half").unwrap();
+        }
+        std::fs::write(folder.path().join("mine.part"), b"the user's").unwrap();
+        let target = folder.path().join("cache.bin");
+        let (one, mut two) = (PendingFile::create(&target).unwrap(), PendingFiles::create(&target).unwrap());
+        two.add(&folder.path().join("b"), b"b").unwrap();
+        assert_eq!(names().len(), 3, "{:?}", names());
+        write(&target, b"whole").unwrap();
+        assert_eq!(names().len(), 4, "{:?}", names());
+        drop(one);
+        two.commit().unwrap();
+        assert_eq!(names(), ["b", "cache.bin", "mine.part"]);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod font;
 mod gltf;
 pub mod legend;
 mod mdd;
+pub mod names;
 pub mod obj;
 pub mod operator_graph;
 pub mod pc2;
@@ -28,6 +29,7 @@ pub use picture::Picture;
 
 use crate::character::Character;
 use crate::frame::Frame;
+use crate::sampling::Plan;
 use std::path::{Path, PathBuf};
 
 /// What is being baked.
@@ -43,6 +45,19 @@ pub struct Shot<'a> {
     pub first_frame: usize,
     /// How many frames will be written.
     pub frame_count: usize,
+}
+
+impl<'a> Shot<'a> {
+    /// The frames of `plan`.
+    pub fn new(character: &'a Character, plan: &Plan) -> Self {
+        Self {
+            character,
+            clip: plan.clip.map_or_else(String::new, |c| c.name.clone()),
+            fps: plan.fps,
+            first_frame: *plan.frames.start(),
+            frame_count: plan.len(),
+        }
+    }
 }
 
 /// A cache being written.
@@ -131,19 +146,19 @@ pub fn create<'a>(path: &Path, shot: &Shot<'a>) -> Result<Box<dyn CacheWriter + 
     })
 }
 
-/// `name.pc2` becomes `name.Body.pc2`. Characters that some file systems refuse become `_`.
-pub fn with_label(path: &Path, label: &str) -> PathBuf {
-    let safe: String =
-        label.chars().map(|c| if c.is_alphanumeric() || "-_ ".contains(c) { c } else { '_' }).collect();
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let ending = path.extension().map(|e| format!(".{}", e.to_string_lossy())).unwrap_or_default();
-    path.with_file_name(format!("{stem}.{safe}{ending}"))
-}
-
-/// One path per mesh: `path` itself for a single mesh, labelled by unique mesh names for several.
-pub fn mesh_paths(path: &Path, character: &Character) -> Vec<PathBuf> {
+/// One path per mesh: `path` itself for a single mesh, labelled by the meshes' names for several.
+fn mesh_paths(path: &Path, character: &Character) -> Vec<PathBuf> {
     match character.meshes.as_slice() {
         [_] => vec![path.to_owned()],
-        meshes => meshes.iter().map(|m| with_label(path, &m.name)).collect(),
+        meshes => names::labelled(path, &meshes.iter().map(|m| m.name.as_str()).collect::<Vec<_>>()),
     }
+}
+
+/// The files that [`create`] will write, in order.
+pub fn paths(path: &Path, shot: &Shot) -> Result<Vec<PathBuf>, WriteError> {
+    Ok(match Format::of(path)? {
+        Format::Pc2 | Format::Mdd => mesh_paths(path, shot.character),
+        Format::Obj => obj::paths(path, shot),
+        Format::Glb | Format::Usda => vec![path.to_owned()],
+    })
 }

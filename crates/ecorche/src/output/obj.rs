@@ -3,8 +3,8 @@
 //! All meshes of a character share a file, one `o` each, vertices in the file's order, so that the
 //! n-th vertex of an object is the n-th point of its cache.
 
-use super::file::{ClosedFile, PendingFile};
-use super::{CacheWriter, Shot, WriteError, with_label};
+use super::file::{PendingFile, PendingFiles};
+use super::{CacheWriter, Shot, WriteError, names};
 use crate::character::{Character, Mesh, World};
 use crate::frame::{Frame, FrameMesh};
 use crate::geom::TriMesh;
@@ -15,31 +15,43 @@ use std::path::{Path, PathBuf};
 pub struct ObjWriter<'a> {
     path: PathBuf,
     shot: Shot<'a>,
-    files: Vec<ClosedFile>,
+    files: PendingFiles,
+    bytes: Vec<u8>,
 }
 
 impl<'a> ObjWriter<'a> {
     /// Starts a sequence.
     pub fn create(path: &Path, shot: &Shot<'a>) -> Result<Self, WriteError> {
-        Ok(Self { path: path.to_owned(), shot: shot.clone(), files: Vec::new() })
+        let files = PendingFiles::create(path)?;
+        Ok(Self { path: path.to_owned(), shot: shot.clone(), files, bytes: Vec::new() })
     }
 }
 
 impl CacheWriter for ObjWriter<'_> {
     fn write_frame(&mut self, frame: &Frame) -> Result<(), WriteError> {
-        let path = match self.shot.frame_count {
-            1 => self.path.clone(),
-            _ => with_label(&self.path, &format!("{:04}", self.shot.first_frame + self.files.len())),
-        };
-        let mut file = PendingFile::create(&path)?;
-        write_meshes(&mut file, self.shot.character, &frame.meshes)
-            .map_err(|source| WriteError::Io { path, source })?;
-        self.files.push(file.close()?);
+        let path = frame_path(&self.path, &self.shot, self.files.len());
+        self.bytes.clear();
+        write_meshes(&mut self.bytes, self.shot.character, &frame.meshes)
+            .map_err(|source| WriteError::Io { path: path.clone(), source })?;
+        self.files.add(&path, &self.bytes)?;
         Ok(())
     }
 
     fn finish(self: Box<Self>) -> Result<Vec<PathBuf>, WriteError> {
-        self.files.into_iter().map(ClosedFile::commit).collect()
+        self.files.commit()
+    }
+}
+
+/// The files of a sequence.
+pub(super) fn paths(path: &Path, shot: &Shot) -> Vec<PathBuf> {
+    (0..shot.frame_count).map(|frame| frame_path(path, shot, frame)).collect()
+}
+
+/// The file of the frame that is `frame` after the first.
+fn frame_path(path: &Path, shot: &Shot, frame: usize) -> PathBuf {
+    match shot.frame_count {
+        1 => path.to_owned(),
+        _ => names::numbered(path, shot.first_frame + frame),
     }
 }
 

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 12] = b"POINTCACHE2\0";
 const HEADER: usize = 32;
+/// The largest cache that is read, bytes: 64 GiB.
+const LARGEST: u64 = 64 << 30;
 
 /// Starts one PC2 file per mesh.
 pub fn create(path: &Path, shot: &Shot) -> Result<PointCacheWriter, WriteError> {
@@ -41,8 +43,8 @@ pub struct Pc2 {
 impl Pc2 {
     /// Reads a whole cache; says what is wrong with a damaged one.
     pub fn read(path: &Path) -> Result<Self, WriteError> {
-        let bytes =
-            std::fs::read(path).map_err(|source| WriteError::Read { path: path.to_owned(), source })?;
+        let bytes = crate::input::read_up_to(path, LARGEST)
+            .map_err(|source| WriteError::Read { path: path.to_owned(), source })?;
         let bad = |problem: String| WriteError::DoesNotFit {
             path: path.to_owned(),
             problem,
@@ -51,15 +53,35 @@ impl Pc2 {
         if bytes.len() < HEADER || &bytes[..12] != MAGIC {
             return Err(bad("not a PC2 file".into()));
         }
+        let size = (bytes.len() - HEADER) as u64;
         let word = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
-        let points = i32::from_le_bytes(word(16)).max(0) as usize;
-        let samples = i32::from_le_bytes(word(28)).max(0) as usize;
+        let (version, points, samples) = (word(12), word(16), word(28));
+        let [version, points, samples] = [version, points, samples].map(i32::from_le_bytes);
+        if version != 1 {
+            return Err(bad(format!("version {version} of PC2, where 1 is known")));
+        }
+        let [first_frame, step] = [word(20), word(24)].map(f32::from_le_bytes);
+        if !first_frame.is_finite() || step != 1.0 {
+            return Err(bad(format!(
+                "starts at frame {first_frame} with {step} frames a sample, where 1 is read"
+            )));
+        }
+        // Counts that are negative or do not fit the file are both told by the size.
+        let promised = u64::try_from(points).ok().zip(u64::try_from(samples).ok());
+        let promised = promised.and_then(|(p, s)| p.checked_mul(s)?.checked_mul(12));
+        if promised != Some(size) {
+            return Err(bad(format!(
+                "header promises {samples} samples of {points} points, the file holds {size} bytes"
+            )));
+        }
+        let (points, samples) = (points as usize, samples as usize);
         let floats: Vec<f32> =
             bytes[HEADER..].chunks_exact(4).map(|c| f32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
-        if Some(floats.len()) != points.checked_mul(samples).and_then(|n| n.checked_mul(3)) {
+        if let Some(at) = floats.iter().position(|x| !x.is_finite()) {
             return Err(bad(format!(
-                "header promises {samples} samples of {points} points, the file holds {} numbers",
-                floats.len()
+                "point {} at frame {} is not finite",
+                at / 3 % points,
+                first_frame as usize + at / 3 / points
             )));
         }
         let samples = (0..samples)
@@ -67,7 +89,7 @@ impl Pc2 {
                 floats[3 * points * s..3 * points * (s + 1)].chunks_exact(3).map(Vec3::from_slice).collect()
             })
             .collect();
-        Ok(Self { first_frame: f32::from_le_bytes(word(20)), samples })
+        Ok(Self { first_frame, samples })
     }
 
     /// Writes the cache, whole or not at all.

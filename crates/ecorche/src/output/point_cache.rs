@@ -1,17 +1,22 @@
 //! What PC2 and MDD share: one file per mesh, a header, then every frame's points back to back.
 
-use super::file::PendingFile;
+use super::file::PendingFiles;
 use super::{CacheWriter, Shot, WriteError, mesh_paths};
 use crate::character::{Mesh, World};
 use crate::frame::Frame;
 use std::path::{Path, PathBuf};
 
+/// Bytes of all meshes kept in memory before they are appended to their files. A character may have more meshes
+/// than a process may have open files, so files are opened one at a time, and seldom.
+const HELD: usize = 16 << 20;
+
 /// Point caches of all meshes, being written in the file's own units and axes.
 pub struct PointCacheWriter {
     world: World,
     to_bytes: fn(f32) -> [u8; 4],
-    files: Vec<PendingFile>,
-    bytes: Vec<u8>,
+    files: PendingFiles,
+    /// Per file, what is not written yet.
+    held: Vec<Vec<u8>>,
 }
 
 impl PointCacheWriter {
@@ -22,7 +27,7 @@ impl PointCacheWriter {
         to_bytes: fn(f32) -> [u8; 4],
         header: impl Fn(&Mesh) -> Vec<u8>,
     ) -> Result<Self, WriteError> {
-        let mut files = Vec::new();
+        let mut files = PendingFiles::create(path)?;
         for (path, mesh) in mesh_paths(path, shot.character).iter().zip(&shot.character.meshes) {
             for (what, count) in [("vertices", mesh.positions.len()), ("frames", shot.frame_count)] {
                 if i32::try_from(count).is_err() {
@@ -33,29 +38,35 @@ impl PointCacheWriter {
                     });
                 }
             }
-            let mut file = PendingFile::create(path)?;
-            file.put(&header(mesh))?;
-            files.push(file);
+            files.add(path, &header(mesh))?;
         }
-        Ok(Self { world: shot.character.world, to_bytes, files, bytes: Vec::new() })
+        let held = vec![Vec::new(); files.len()];
+        Ok(Self { world: shot.character.world, to_bytes, files, held })
+    }
+
+    fn flush(&mut self) -> Result<(), WriteError> {
+        for (number, bytes) in self.held.iter_mut().enumerate().filter(|(_, bytes)| !bytes.is_empty()) {
+            self.files.append(number, bytes)?;
+            bytes.clear();
+        }
+        Ok(())
     }
 }
 
 impl CacheWriter for PointCacheWriter {
     fn write_frame(&mut self, frame: &Frame) -> Result<(), WriteError> {
-        for (file, mesh) in self.files.iter_mut().zip(&frame.meshes) {
-            self.bytes.clear();
+        for (bytes, mesh) in self.held.iter_mut().zip(&frame.meshes) {
             for &p in &mesh.positions {
                 for number in self.world.to_user(p).to_array() {
-                    self.bytes.extend((self.to_bytes)(number));
+                    bytes.extend((self.to_bytes)(number));
                 }
             }
-            file.put(&self.bytes)?;
         }
-        Ok(())
+        if self.held.iter().map(Vec::len).sum::<usize>() < HELD { Ok(()) } else { self.flush() }
     }
 
-    fn finish(self: Box<Self>) -> Result<Vec<PathBuf>, WriteError> {
-        self.files.into_iter().map(PendingFile::commit).collect()
+    fn finish(mut self: Box<Self>) -> Result<Vec<PathBuf>, WriteError> {
+        self.flush()?;
+        self.files.commit()
     }
 }

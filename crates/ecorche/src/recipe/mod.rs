@@ -342,6 +342,21 @@ impl Ingredients {
         &self.recipe
     }
 
+    /// The files that were read: the character's, its motion's, the anatomy's and the bones' that it names.
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        let motion = match &self.recipe.motion {
+            MotionSource::File(file) if !file.starts_with(SAMPLE) => Some(PathBuf::from(file)),
+            _ => None,
+        };
+        let anatomy = match &self.recipe.anatomy {
+            AnatomySource::File(path) => Some(path.clone()),
+            AnatomySource::Own | AnatomySource::Text { .. } => None,
+        };
+        let bones = self.anatomy.body.bone.iter().filter_map(|bone| bone.mesh.as_ref());
+        let bones = bones.map(|mesh| self.folder.join(mesh));
+        self.recipe.file().map(Path::to_owned).into_iter().chain(motion).chain(anatomy).chain(bones).collect()
+    }
+
     /// Whether anything moves under the skin.
     pub fn has_muscles(&self) -> bool {
         !(self.body.muscle.is_empty() && self.body.fat.is_empty())
