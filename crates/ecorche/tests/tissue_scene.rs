@@ -1,6 +1,8 @@
 //! Scene files: what they build, and what is said about mistakes.
 
-use ecorche::tissue::scene::{CheckpointError, Scene};
+use ecorche::output::pc2::Pc2;
+use ecorche::tissue::scene::{CheckpointError, Log, Scene};
+use ecorche::tissue::step::StepReport;
 use std::path::Path;
 
 const HANGING: &str = r#"version = 1
@@ -62,26 +64,84 @@ fn a_resumed_scene_ends_with_the_same_bits() {
     let text = hanging("m", 1.0);
     let mut whole = parse(&text).unwrap();
     run(&mut whole, 4);
-    let save = whole.checkpoint();
+    let save = whole.checkpoint(&Log::default());
     run(&mut whole, 8);
     let mut resumed = parse(&text).unwrap();
-    resumed.resume(&save).unwrap();
+    resumed.resume(&save, &mut Log::default()).unwrap();
     assert_eq!(resumed.frame, 4);
     run(&mut resumed, 8);
     assert_eq!(whole.simulation.state, resumed.simulation.state);
 
     let mut other = parse(&text.replace("3e4", "4e4")).unwrap();
-    assert_eq!(other.resume(&save), Err(CheckpointError::OtherScene));
-    assert_eq!(other.resume(b"nothing"), Err(CheckpointError::Foreign));
+    assert_eq!(other.resume(&save, &mut Log::default()), Err(CheckpointError::OtherScene));
+    assert_eq!(other.resume(b"nothing", &mut Log::default()), Err(CheckpointError::Foreign));
     let mut same = parse(&text).unwrap();
-    assert_eq!(same.resume(&save[..save.len() - 3]), Err(CheckpointError::Damaged));
+    let cut = &save[..save.len() - 3];
+    assert_eq!(same.resume(cut, &mut Log::default()), Err(CheckpointError::Damaged));
+}
+
+#[test]
+fn a_checkpoint_with_any_bit_flipped_is_refused_and_changes_nothing() {
+    let text = hanging("m", 1.0);
+    let mut scene = parse(&text).unwrap();
+    let mut log = Log::default();
+    let points = |scene: &Scene| scene.skin(0).positions;
+    log.caches.push(Pc2 { first_frame: 0.0, samples: vec![points(&scene)] });
+    log.records.push(scene.record(&StepReport::default()));
+    for _ in 0..3 {
+        log.records.push(scene.advance().unwrap());
+        log.caches[0].samples.push(points(&scene));
+    }
+    let save = scene.checkpoint(&log);
+    let start = parse(&text).unwrap().simulation.state;
+    let mut resumed = parse(&text).unwrap();
+    for flipped in (0..save.len()).step_by(7) {
+        let mut damaged = save.clone();
+        damaged[flipped] ^= 1 << (flipped % 8);
+        assert!(resumed.resume(&damaged, &mut log.clone()).is_err(), "byte {flipped} was changed");
+        assert_eq!(resumed.simulation.state, start);
+    }
+    // What the run wrote beside the checkpoint is part of it.
+    let mut bent = log.clone();
+    bent.caches[0].samples[1][2].x += 1e-6;
+    assert_eq!(resumed.resume(&save, &mut bent), Err(CheckpointError::OtherLog));
+    let mut told = log.clone();
+    told.records[2].bodies[0].volume += 1e-9;
+    assert_eq!(resumed.resume(&save, &mut told), Err(CheckpointError::OtherLog));
+    let mut short = log.clone();
+    short.caches[0].samples.pop();
+    assert_eq!(resumed.resume(&save, &mut short), Err(CheckpointError::OtherLog));
+    // A run that was stopped after it had written more frames than the checkpoint knows goes on from the checkpoint.
+    let mut longer = log.clone();
+    longer.records.push(scene.advance().unwrap());
+    longer.caches[0].samples.push(points(&scene));
+    resumed.resume(&save, &mut longer).unwrap();
+    assert_eq!((resumed.frame, longer.records.len(), longer.caches[0].samples.len()), (3, 4, 4));
+}
+
+#[test]
+fn a_checkpoint_belongs_to_the_files_the_scene_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let corners = [["0", "0", "0"], ["1", "0", "0"], ["0", "1", "0"], ["0", "0", "1"]];
+    let file = folder.path().join("bar.veg");
+    std::fs::write(&file, veg(&corners, &[[1, 2, 3, 4]])).unwrap();
+    let good = hanging("m", 1.0);
+    let brick = good.lines().find(|l| l.starts_with("brick")).unwrap();
+    let text = good.replace(brick, "tets = \"bar.veg\"");
+    let read = || Scene::parse(&folder.path().join("arm.toml"), &text).unwrap();
+    let save = read().checkpoint(&Log::default());
+    assert_eq!(read().resume(&save, &mut Log::default()), Ok(()));
+    let mut longer = corners;
+    longer[1][0] = "1.5";
+    std::fs::write(&file, veg(&longer, &[[1, 2, 3, 4]])).unwrap();
+    assert_eq!(read().resume(&save, &mut Log::default()), Err(CheckpointError::OtherScene));
 }
 
 #[test]
 fn mistakes_are_named_with_their_line() {
     let good = hanging("m", 1.0);
     assert!(parse(&good).is_ok());
-    let cases: [(&str, &str, &str); 16] = [
+    let cases: [(&str, &str, &str); 21] = [
         (
             "bone = \"wall\"",
             "bone = \"wal\"",
@@ -104,7 +164,12 @@ fn mistakes_are_named_with_their_line() {
         ("version = 1", "version = 7", "arm.toml:1: version 7"),
         ("brick = ", "surface = \"no.ply\"\nbrick = ", "give exactly one of surface, tets, spindle, brick"),
         ("cells = [8, 2, 2]", "cells = [0, 2, 2]", "brick cells must be 1 to 500"),
-        ("substeps = 2", "substeps = 0", "substeps must be 1 to 1000"),
+        ("substeps = 2", "substeps = 0", "arm.toml:6: [run] substeps: must be 1 to 1000"),
+        ("fps = 30", "fps = 0", "arm.toml:4: [run] fps: must be above 0"),
+        ("seconds = 0.5", "seconds = 1e6", "arm.toml:5: [run] seconds: 1000000 seconds at 30 frames"),
+        ("seconds = 0.5", "halvings = 17", "arm.toml:5: [run] halvings: must be at most 16"),
+        ("seconds = 0.5", "rest_blend = -1.0", "arm.toml:5: [run] rest_blend: must not be negative"),
+        ("seconds = 0.5", "tolerance = 0.0", "arm.toml:5: [run] tolerance: must be above 0"),
         ("fps = 30", "fps = \"fast\"", "arm.toml:4:"),
     ];
     for (from, to, expected) in cases {

@@ -2,26 +2,25 @@
 
 use crate::arguments::Tissue;
 use crate::console::Console;
-use crate::{Failure, Outcome};
+use crate::{Failure, Outcome, source};
 use ecorche::geom::TriMesh;
 use ecorche::output::pc2::Pc2;
 use ecorche::output::plot::{Axis, Plot, Series};
 use ecorche::output::raster::{self, BONE, Camera, Framing, MUSCLE, Surface};
-use ecorche::output::{Colour, Picture, file};
-use ecorche::tissue::scene::{FrameRecord, Scene};
+use ecorche::output::{Colour, Picture, file, names};
+use ecorche::tissue::scene::{FrameRecord, Log, Scene};
 use ecorche::tissue::step::StepReport;
 use glam::{Quat, Vec3};
 use std::path::Path;
 
-/// What has been written down so far.
-struct Log {
-    records: Vec<FrameRecord>,
-    caches: Vec<Pc2>,
-}
-
 /// Runs the scene to its end, or to `--until`.
 pub fn run(arguments: &Tissue, console: &Console) -> Result<Outcome, Failure> {
     let mut scene = Scene::read(&arguments.scene)?;
+    let mut written = vec![arguments.output.join("frames.json")];
+    for name in body_files(&scene) {
+        written.extend([".pc2", ".rest.obj"].map(|ending| arguments.output.join(format!("{name}{ending}"))));
+    }
+    source::protect_inputs(&scene.inputs, &written)?;
     std::fs::create_dir_all(&arguments.output)
         .map_err(|e| format!("{}: {e}; choose a folder that can be made", arguments.output.display()))?;
     describe(&scene, console);
@@ -54,7 +53,7 @@ pub fn run(arguments: &Tissue, console: &Console) -> Result<Outcome, Failure> {
         }
         if scene.frame.is_multiple_of(arguments.checkpoint as usize) || scene.frame == last {
             write_log(&scene, &log, &arguments.output)?;
-            file::write(&arguments.output.join("checkpoint.bin"), &scene.checkpoint())?;
+            file::write(&arguments.output.join("checkpoint.bin"), &scene.checkpoint(&log))?;
         }
         bar.set_position(scene.frame as u64);
     }
@@ -107,22 +106,25 @@ fn begin(scene: &mut Scene) -> Log {
 
 fn resume(scene: &mut Scene, arguments: &Tissue, console: &Console) -> Result<Log, Failure> {
     let path = arguments.output.join("checkpoint.bin");
-    let bytes =
-        std::fs::read(&path).map_err(|e| format!("{}: {e}; run once without --resume", path.display()))?;
-    scene.resume(&bytes).map_err(|e| format!("{}: {e}", path.display()))?;
+    let bytes = ecorche::input::read(&path)
+        .map_err(|e| format!("{}: {e}; run once without --resume", path.display()))?;
     let frames = arguments.output.join("frames.json");
-    let text = std::fs::read_to_string(&frames).map_err(|e| format!("{}: {e}", frames.display()))?;
-    let mut records: Vec<FrameRecord> =
+    let text = ecorche::input::read_text(&frames).map_err(|e| format!("{}: {e}", frames.display()))?;
+    let records: Vec<FrameRecord> =
         serde_json::from_str(&text).map_err(|e| format!("{}: {e}", frames.display()))?;
-    records.truncate(scene.frame + 1);
     let mut caches = Vec::new();
-    for body in &scene.bodies {
-        let mut cache = Pc2::read(&arguments.output.join(format!("{}.pc2", body.name)))?;
-        cache.samples.truncate(scene.frame + 1);
-        caches.push(cache);
+    for name in body_files(scene) {
+        caches.push(Pc2::read(&arguments.output.join(format!("{name}.pc2")))?);
     }
+    let mut log = Log { records, caches };
+    scene.resume(&bytes, &mut log).map_err(|e| format!("{}: {e}", path.display()))?;
     console.note(&format!("resumed after frame {}", scene.frame));
-    Ok(Log { records, caches })
+    Ok(log)
+}
+
+/// Names of the bodies' files, without ending.
+fn body_files(scene: &Scene) -> Vec<String> {
+    names::file_names(&scene.bodies.iter().map(|body| body.name.as_str()).collect::<Vec<_>>())
 }
 
 /// Surface points of a body in the scene's unit.
@@ -132,8 +134,7 @@ fn points(scene: &Scene, body: usize) -> Vec<Vec3> {
 
 fn write_log(scene: &Scene, log: &Log, folder: &Path) -> Result<Vec<std::path::PathBuf>, Failure> {
     let mut written = Vec::new();
-    for (b, cache) in log.caches.iter().enumerate() {
-        let name = &scene.bodies[b].name;
+    for ((b, cache), name) in log.caches.iter().enumerate().zip(body_files(scene)) {
         written.push(cache.write(&folder.join(format!("{name}.pc2")))?);
         let rest = folder.join(format!("{name}.rest.obj"));
         file::write(&rest, scene.rest_obj(b).as_bytes())?;

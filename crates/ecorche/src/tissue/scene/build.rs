@@ -78,6 +78,8 @@ pub struct Scene {
     pub frame: usize,
     /// What intersects in the first state and in the given surfaces, as sentences that name the elements.
     pub warnings: Vec<String>,
+    /// The files it names, as they were read.
+    pub inputs: Vec<PathBuf>,
     pub(super) key: [u8; 32],
 }
 
@@ -145,7 +147,7 @@ pub(super) fn build(source: &Source, file: &SceneFile) -> Result<Scene, SceneErr
     simulation.contacts = contacts(source, file, &simulation.model, &bodies, &bones, &distances)?;
     let mut warnings = builder_warnings;
     warnings.extend(warnings::first_state(source, file, &simulation));
-    let frames = (file.run.seconds * file.run.fps).round() as usize;
+    let (fps, seconds) = (*file.run.fps.get_ref(), *file.run.seconds.get_ref());
     Ok(Scene {
         simulation,
         bodies,
@@ -156,32 +158,49 @@ pub(super) fn build(source: &Source, file: &SceneFile) -> Result<Scene, SceneErr
             _ => DVec3::Y,
         },
         metres_per_unit: unit,
-        fps: file.run.fps,
-        frames,
-        substeps: file.run.substeps,
+        fps,
+        frames: (seconds * fps).round() as usize,
+        substeps: *file.run.substeps.get_ref(),
         frame: 0,
         warnings,
-        key: *blake3::hash(source.text.as_bytes()).as_bytes(),
+        inputs: source.inputs.borrow().clone(),
+        key: *source.content.borrow().finalize().as_bytes(),
     })
 }
 
 fn check_run(source: &Source, file: &SceneFile) -> Result<(), SceneError> {
     let run = &file.run;
-    let wrong = |what: &str| Err(source.error(None, format!("[run]: {what}")));
-    if run.fps <= 0.0 {
-        return wrong("fps must be above 0");
+    let wrong = |key: &str, at: Offset, what: &str| Err(source.error(at, format!("[run] {key}: {what}")));
+    let (fps, seconds) = (*run.fps.get_ref(), *run.seconds.get_ref());
+    if fps <= 0.0 {
+        return wrong("fps", at(&run.fps), "must be above 0");
     }
-    if run.seconds < 0.0 || run.seconds * run.fps > 1e6 {
-        return wrong("seconds must be at least 0 and give at most a million frames");
+    if seconds < 0.0 {
+        return wrong("seconds", at(&run.seconds), "must be at least 0");
     }
-    if !(1..=1000).contains(&run.substeps) {
-        return wrong("substeps must be 1 to 1000");
+    if seconds * fps > 1e6 {
+        let given =
+            [("seconds", &run.seconds), ("fps", &run.fps)].into_iter().find(|(_, v)| !v.span().is_empty());
+        let (key, value) = given.unwrap_or(("fps", &run.fps));
+        let what = format!("{seconds} seconds at {fps} frames per second are more than a million frames");
+        return wrong(key, at(value), &what);
     }
-    if run.halvings > 16 {
-        return wrong("halvings must be at most 16");
+    if !(1..=1000).contains(run.substeps.get_ref()) {
+        return wrong("substeps", at(&run.substeps), "must be 1 to 1000");
     }
-    if run.mass_damping < 0.0 || run.stiffness_damping < 0.0 || run.rest_blend < 0.0 || run.tolerance <= 0.0 {
-        return wrong("damping and rest_blend must not be negative, tolerance must be above 0");
+    if *run.halvings.get_ref() > 16 {
+        return wrong("halvings", at(&run.halvings), "must be at most 16");
+    }
+    let not_negative = [
+        ("mass_damping", &run.mass_damping),
+        ("stiffness_damping", &run.stiffness_damping),
+        ("rest_blend", &run.rest_blend),
+    ];
+    if let Some((key, value)) = not_negative.into_iter().find(|(_, v)| *v.get_ref() < 0.0) {
+        return wrong(key, at(value), "must not be negative");
+    }
+    if *run.tolerance.get_ref() <= 0.0 {
+        return wrong("tolerance", at(&run.tolerance), "must be above 0");
     }
     Ok(())
 }
@@ -201,12 +220,12 @@ fn settings(file: &SceneFile) -> Settings {
             SolverFile::KeptFactor => Solver::KeptFactor,
             SolverFile::ConjugateGradients => Solver::ConjugateGradients,
         },
-        mass_damping: run.mass_damping,
-        stiffness_damping: run.stiffness_damping,
-        tolerance: run.tolerance,
+        mass_damping: *run.mass_damping.get_ref(),
+        stiffness_damping: *run.stiffness_damping.get_ref(),
+        tolerance: *run.tolerance.get_ref(),
         most_iterations: run.iterations.max(1),
-        halvings: run.halvings,
-        rest_blend: run.rest_blend,
+        halvings: *run.halvings.get_ref(),
+        rest_blend: *run.rest_blend.get_ref(),
         ..Settings::default()
     }
 }
@@ -259,7 +278,9 @@ fn beside(source: &Source, path: &Spanned<String>) -> PathBuf {
 fn read_bytes(source: &Source, path: &Spanned<String>) -> Result<(PathBuf, Vec<u8>), SceneError> {
     let full = beside(source, path);
     let bytes =
-        std::fs::read(&full).map_err(|e| source.error(at(path), format!("{}: {e}", full.display())))?;
+        crate::input::read(&full).map_err(|e| source.error(at(path), format!("{}: {e}", full.display())))?;
+    source.add_content(&bytes);
+    source.inputs.borrow_mut().push(full.clone());
     Ok((full, bytes))
 }
 

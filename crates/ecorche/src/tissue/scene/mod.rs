@@ -9,10 +9,11 @@ mod run;
 mod warnings;
 
 pub use build::{Scene, SceneBody, SceneBone};
-pub use checkpoint::CheckpointError;
+pub use checkpoint::{CheckpointError, Log};
 pub use run::{BodyRecord, FrameRecord};
 
 use serde::Deserialize;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -88,36 +89,41 @@ struct SceneFile {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct RunFile {
-    fps: f64,
-    seconds: f64,
-    substeps: u32,
+    fps: Spanned<f64>,
+    seconds: Spanned<f64>,
+    substeps: Spanned<u32>,
     mode: ModeFile,
     solver: SolverFile,
     gravity: [f64; 3],
-    mass_damping: f64,
-    stiffness_damping: f64,
-    rest_blend: f64,
-    tolerance: f64,
+    mass_damping: Spanned<f64>,
+    stiffness_damping: Spanned<f64>,
+    rest_blend: Spanned<f64>,
+    tolerance: Spanned<f64>,
     iterations: usize,
-    halvings: u32,
+    halvings: Spanned<u32>,
+}
+
+/// A value that the file does not give. It is always in range, so no message names its place.
+fn default_value<T>(value: T) -> Spanned<T> {
+    Spanned::new(0..0, value)
 }
 
 impl Default for RunFile {
     fn default() -> Self {
         let settings = super::step::Settings::default();
         Self {
-            fps: 24.0,
-            seconds: 1.0,
-            substeps: 4,
+            fps: default_value(24.0),
+            seconds: default_value(1.0),
+            substeps: default_value(4),
             mode: ModeFile::Newton,
             solver: SolverFile::Auto,
             gravity: settings.gravity.to_array(),
-            mass_damping: 0.0,
-            stiffness_damping: 0.0,
-            rest_blend: 0.0,
-            tolerance: 1e-4,
+            mass_damping: default_value(0.0),
+            stiffness_damping: default_value(0.0),
+            rest_blend: default_value(0.0),
+            tolerance: default_value(1e-4),
             iterations: 30,
-            halvings: settings.halvings,
+            halvings: default_value(settings.halvings),
         }
     }
 }
@@ -334,9 +340,27 @@ enum HoldKind {
 struct Source<'a> {
     path: &'a Path,
     text: &'a str,
+    /// Hash of the text and of every file read so far.
+    content: RefCell<blake3::Hasher>,
+    /// Those files.
+    inputs: RefCell<Vec<PathBuf>>,
 }
 
-impl Source<'_> {
+impl<'a> Source<'a> {
+    fn new(path: &'a Path, text: &'a str) -> Self {
+        let source = Self { path, text, content: RefCell::default(), inputs: RefCell::default() };
+        source.add_content(text.as_bytes());
+        source
+    }
+
+    /// Makes `bytes` part of what identifies the scene.
+    fn add_content(&self, bytes: &[u8]) {
+        let mut content = self.content.borrow_mut();
+        // Lengths keep neighbouring files from running into each other.
+        content.update(&(bytes.len() as u64).to_le_bytes());
+        content.update(bytes);
+    }
+
     fn line(&self, offset: usize) -> usize {
         1 + self.text.as_bytes()[..offset.min(self.text.len())].iter().filter(|&&b| b == b'\n').count()
     }
@@ -395,7 +419,7 @@ fn not_finite(line: &str) -> bool {
 impl Scene {
     /// Reads a scene file and builds everything it names.
     pub fn read(path: &Path) -> Result<Self, SceneError> {
-        let text = std::fs::read_to_string(path).map_err(|e| SceneError {
+        let text = crate::input::read_text(path).map_err(|e| SceneError {
             path: path.to_owned(),
             line: None,
             what: format!("cannot be read: {e}"),
@@ -405,7 +429,7 @@ impl Scene {
 
     /// Builds a scene from its text; `path` names it in messages and is where relative paths start.
     pub fn parse(path: &Path, text: &str) -> Result<Self, SceneError> {
-        let source = Source { path, text };
+        let source = Source::new(path, text);
         let file = source.parse()?;
         build::build(&source, &file)
     }
