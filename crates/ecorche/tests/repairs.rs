@@ -191,3 +191,25 @@ fn an_empty_file_is_refused_by_name() {
     let error = check(Path::new("empty.glb"), RawCharacter::default()).unwrap_err();
     assert!(error.to_string().contains("empty.glb"), "{error}");
 }
+
+#[test]
+fn vertices_beyond_single_precision_are_moved_back_and_the_size_is_finite() {
+    let mut raw = square();
+    raw.meshes[0].positions[0] = Vec3::new(3e38, 0.0, -3e38);
+    let character = checked(raw);
+    assert_repaired(&character, "farther than");
+    assert!(character.meshes[0].surface().size() < 100.0);
+}
+
+#[test]
+fn a_face_that_passes_its_vertices_again_and_again_is_dropped() {
+    let mut raw = square();
+    let corners: Vec<u32> = (0..4000).map(|c| c % 4).collect();
+    raw.meshes[0].face_sizes.push(corners.len() as u32);
+    raw.meshes[0].corners.extend(corners);
+    raw.meshes[0].corner_uvs.clear();
+    let whole = checked(square()).meshes[0].faces.len();
+    let character = checked(raw);
+    assert_repaired(&character, "too many");
+    assert_eq!(character.meshes[0].faces.len(), whole);
+}

@@ -11,6 +11,7 @@
 use super::intersect::{Ray, closest_on_triangle, ray_triangle};
 use glam::Vec3;
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// An axis-aligned box.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -293,9 +294,42 @@ impl Bvh {
         pairs
     }
 
+    /// As [`Bvh::self_pairs`]; `None` as soon as more than `most` pairs are found, or more than a hundred times as many
+    /// are looked at.
+    pub fn self_pairs_up_to(
+        &self,
+        most: usize,
+        keep: impl Fn(u32, u32) -> bool + Sync,
+    ) -> Option<Vec<[u32; 2]>> {
+        let (looked_at, kept) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let most_looked_at = most.saturating_mul(100);
+        let is_enough =
+            || looked_at.load(Ordering::Relaxed) > most_looked_at || kept.load(Ordering::Relaxed) > most;
+        let counted = |a, b| {
+            looked_at.fetch_add(1, Ordering::Relaxed);
+            let is_kept = keep(a, b);
+            kept.fetch_add(usize::from(is_kept), Ordering::Relaxed);
+            is_kept
+        };
+        let mut pairs = Vec::new();
+        self.self_pairs_until(is_enough, counted, &mut PairSearch::default(), &mut pairs);
+        (!is_enough()).then_some(pairs)
+    }
+
     /// As [`Bvh::self_pairs`], for searches that are made again and again: the pairs replace those in `pairs`.
     pub fn self_pairs_into(
         &self,
+        keep: impl Fn(u32, u32) -> bool + Sync,
+        search: &mut PairSearch,
+        pairs: &mut Vec<[u32; 2]>,
+    ) {
+        self.self_pairs_until(|| false, keep, search, pairs);
+    }
+
+    /// As [`Bvh::self_pairs_into`]; some pairs are missing once `is_enough` holds.
+    fn self_pairs_until(
+        &self,
+        is_enough: impl Fn() -> bool + Sync,
         keep: impl Fn(u32, u32) -> bool + Sync,
         search: &mut PairSearch,
         pairs: &mut Vec<[u32; 2]>,
@@ -327,6 +361,10 @@ impl Bvh {
             pairs.clear();
             stack.push(task);
             while let Some((a, b)) = stack.pop() {
+                if is_enough() {
+                    stack.clear();
+                    break;
+                }
                 if !self.split_pair_or_leaf(a, b, stack) {
                     self.leaf_pairs(a, b, &keep, pairs);
                 }

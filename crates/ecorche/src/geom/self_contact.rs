@@ -69,6 +69,15 @@ impl SelfContact {
         found
     }
 
+    /// As [`SelfContact::find`]; `None`, soon, if more than `most` pairs meet.
+    pub fn find_up_to(&mut self, positions: &[Vec3], most: usize) -> Option<Crossings> {
+        self.fit(positions);
+        let met = self.bvh.self_pairs_up_to(most, |a, b| meet(&self.triangles, positions, a, b))?;
+        let mut found = Crossings::default();
+        found.sort(&met, &self.triangles);
+        Some(found)
+    }
+
     /// As [`SelfContact::find`], several times as fast, for surfaces in which a patch whose triangles all look to one
     /// side does not cross itself: true of skin but for pieces that lie on each other and look the same way. Nor do two
     /// triangles of one ring fold that look the same way. What is found replaces what was in `found`, here and in the

@@ -107,7 +107,9 @@ impl<'a> ClipJudge<'a> {
                 not_finite += 1;
             }
         }
-        let mut detail = judge.crossings(&mut self.contact, &positions, input.posed_from_rest);
+        let mut detail = judge
+            .crossings(&mut self.contact, &positions, input.posed_from_rest)
+            .ok_or(JudgeError::Tangled { frame: input.frame, most: judge.most_crossings() })?;
         let skeleton_known = !input.posed_from_rest.is_empty();
         if skeleton_known {
             detail.flipped = judge.flipped(&positions, input.posed_from_rest);

@@ -89,6 +89,11 @@ const REST_SEEDS: u64 = 8;
 const SHORTEST_EDGE: f32 = 1e-6;
 /// Part numbers from here on are mistakes.
 const MOST_PARTS: u32 = 1 << 20;
+/// Crossing pairs of triangles at most, per triangle and in all: more are a heap of triangles, not a skin. Five
+/// layers on the same place have about 25 per triangle.
+const MOST_CROSSINGS: [usize; 2] = [40, 100_000];
+/// The largest surface that is judged, metres.
+const LARGEST: f32 = 1e10;
 /// A vertex has strayed when it is farther from its reference than this share of the limb's thickness.
 const STRAYED: f32 = 0.25;
 
@@ -174,6 +179,30 @@ pub enum JudgeError {
         /// Its part.
         part: u32,
     },
+    /// The rest surface is larger than anything that is measured in metres.
+    #[error("the rest surface measures {size} m across, the most is {LARGEST}; check the unit of the file")]
+    Size {
+        /// Its size, metres.
+        size: f32,
+    },
+    /// The rest surface crosses itself nearly everywhere.
+    #[error(
+        "the rest surface crosses itself in more than {most} pairs of triangles; measure a skin, without copies of it in the same place"
+    )]
+    TangledRest {
+        /// Pairs that are looked at.
+        most: usize,
+    },
+    /// A frame crosses itself nearly everywhere.
+    #[error(
+        "frame {frame} crosses itself in more than {most} pairs of triangles; measure the clip without it"
+    )]
+    Tangled {
+        /// The frame.
+        frame: usize,
+        /// Pairs that are looked at.
+        most: usize,
+    },
     /// A rest position is not a number.
     #[error("vertex {vertex} of the rest surface is not finite; repair the rest pose before judging")]
     NotFinite {
@@ -253,9 +282,12 @@ impl Judge {
         if let Some(vertex) = rest.positions.iter().position(|p| !p.is_finite()) {
             return Err(JudgeError::NotFinite { vertex });
         }
+        let size = rest.size();
+        if !(size <= LARGEST) {
+            return Err(JudgeError::Size { size });
+        }
         let adjacency = Adjacency::new(rest);
         let (component_of_vertex, _) = adjacency.components();
-        let size = rest.size();
         let edges = adjacency.edges.iter().map(|e| {
             let [a, b] = e.vertices.map(|v| rest.positions[v as usize]);
             (e.vertices, a.distance(b))
@@ -279,7 +311,8 @@ impl Judge {
         for seed in SEED..SEED + REST_SEEDS {
             let offsets = jitter(vertices, size * JITTER, seed);
             let moved: Vec<Vec3> = rest.positions.iter().zip(offsets).map(|(&p, j)| p + j).collect();
-            let crossings = judge.contact.find(&moved);
+            let most = judge.most_crossings();
+            let crossings = judge.contact.find_up_to(&moved, most).ok_or(JudgeError::TangledRest { most })?;
             if seed == SEED {
                 let mut burial = Burial::default();
                 burial.cover(&judge.sheet(), &moved, &crossings, judge.contact.bvh());
@@ -313,6 +346,11 @@ impl Judge {
     /// Pairs of triangles that meet at rest already, whatever their groups.
     pub fn rest_pairs(&self) -> &[[u32; 2]] {
         &self.rest_crossings.pairs
+    }
+
+    fn most_crossings(&self) -> usize {
+        let [per_triangle, at_least] = MOST_CROSSINGS;
+        (per_triangle * self.rest.triangles.len()).max(at_least)
     }
 
     fn sheet(&self) -> Sheet<'_> {
@@ -361,15 +399,15 @@ impl Judge {
             .collect()
     }
 
-    /// New crossings and depths. `contact` is a copy of the judge's own, as scratch.
+    /// New crossings and depths; `None` if there are too many. `contact` is a copy of the judge's own, as scratch.
     fn crossings(
         &self,
         contact: &mut SelfContact,
         positions: &[Vec3],
         posed_from_rest: &[Affine3A],
-    ) -> FrameDetail {
+    ) -> Option<FrameDetail> {
         let positions = self.jittered(positions, posed_from_rest);
-        let crossings = contact.find(&positions);
+        let crossings = contact.find_up_to(&positions, self.most_crossings())?;
         let group = |t: u32| self.group_of_vertex[self.rest.triangles[t as usize][0] as usize];
         let is_new = |known: &[[u32; 2]], pair: &[u32; 2]| known.binary_search(pair).is_err();
         let new_pairs = crossings.pairs.iter().copied().filter(|p| is_new(&self.rest_crossings.pairs, p));
@@ -386,7 +424,7 @@ impl Judge {
         burial.depths(&sheet, &positions, contact.bvh(), &changed, &mut depths);
         let depth =
             changed.iter().zip(depths).map(|(&(v, change), d)| (v, d * change.signum() as f32)).collect();
-        FrameDetail { pairs, pairs_across, folds, depth, ..FrameDetail::default() }
+        Some(FrameDetail { pairs, pairs_across, folds, depth, ..FrameDetail::default() })
     }
 
     /// Triangles turned over against every strongest joint of their corners.

@@ -455,3 +455,71 @@ fn arrays_of_another_length_are_refused_by_name() {
     let absurd = vec![u32::MAX; rest.positions.len()];
     assert!(Judge::new(JudgeInput { part_of_vertex: &absurd, ..input }).is_err());
 }
+
+/// A judge of a surface that one joint holds.
+fn judge_of(rest: &TriMesh) -> Result<Judge, JudgeError> {
+    let vertices = rest.positions.len();
+    Judge::new(JudgeInput {
+        rest,
+        part_of_vertex: &vec![0; vertices],
+        group_of_vertex: None,
+        influences: &Influences::new(vec![vec![(0, 1.0)]; vertices]),
+    })
+}
+
+#[test]
+fn heaps_of_triangles_are_refused_or_judged_soon() {
+    let start = std::time::Instant::now();
+    // Every triangle between three of a few hundred points.
+    let points = jitter(750, 1.0, 1);
+    let mut state = 1u64;
+    let mut pick = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as u32 % 750
+    };
+    let triangles: Vec<[u32; 3]> = (0..3000).map(|_| [pick(), pick(), pick()]).collect();
+    let soup = TriMesh { positions: points, triangles };
+    assert!(matches!(judge_of(&soup), Err(JudgeError::TangledRest { .. })));
+    // Fifty copies of one grid in the same place.
+    let mut copies = TriMesh::default();
+    for _ in 0..50 {
+        let first = copies.positions.len() as u32;
+        copies.positions.extend((0..400).map(|i| Vec3::new((i % 20) as f32, (i / 20) as f32, 0.0)));
+        for i in (0..19 * 20).filter(|i| i % 20 < 19) {
+            let [a, b, c, d] = [i, i + 1, i + 21, i + 20].map(|v| v + first);
+            copies.triangles.extend([[a, b, c], [a, c, d]]);
+        }
+    }
+    assert!(matches!(judge_of(&copies), Err(JudgeError::TangledRest { .. })));
+    // Thousands of triangles on one edge, like the pages of a book.
+    let page = |i: usize| {
+        let angle = i as f32 * std::f32::consts::TAU / 4000.0;
+        Vec3::new(angle.cos(), 1.0, angle.sin())
+    };
+    let mut book = TriMesh { positions: vec![Vec3::ZERO, 2.0 * Vec3::Y], triangles: Vec::new() };
+    book.positions.extend((0..4000).map(page));
+    book.triangles.extend((0..4000).map(|i| [0, 1, i + 2]));
+    let judge = judge_of(&book).unwrap();
+    assert_eq!(judge.frame(&FrameInput::new(0, &book.positions)).unwrap().pairs, 0);
+    assert!(start.elapsed().as_secs() < 120, "{:?}", start.elapsed());
+}
+
+#[test]
+fn a_frame_in_which_all_falls_on_one_point_is_named() {
+    let mut rest = TriMesh::default();
+    for i in 0..1000u32 {
+        let at = Vec3::X * i as f32;
+        rest.positions.extend([at, at + Vec3::Y, at + Vec3::Z]);
+        rest.triangles.push([3 * i, 3 * i + 1, 3 * i + 2]);
+    }
+    let judge = judge_of(&rest).unwrap();
+    let error = judge.frame(&FrameInput::new(7, &vec![Vec3::ZERO; 3000])).unwrap_err();
+    assert!(matches!(error, JudgeError::Tangled { frame: 7, .. }), "{error}");
+}
+
+#[test]
+fn a_surface_too_large_for_single_precision_is_refused() {
+    let positions = vec![Vec3::ZERO, Vec3::X * 2e38, Vec3::Y * 2e38, Vec3::Z];
+    let rest = TriMesh { positions, triangles: vec![[0, 1, 2], [0, 2, 3]] };
+    assert!(matches!(judge_of(&rest), Err(JudgeError::Size { .. })));
+}

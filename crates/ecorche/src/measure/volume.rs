@@ -74,6 +74,10 @@ impl Body {
 
 /// Rays through the box around a body.
 const RAYS: f64 = 60_000.0;
+/// Hits of all rays at most: 80 on each. More is a heap of triangles that fills no space.
+const MOST_HITS: f64 = 80.0 * RAYS;
+/// Rays through the boxes of all triangles at most, the same way.
+const MOST_TESTS: f64 = 2000.0 * RAYS;
 
 impl Body {
     /// Every triangle of skin and lids, with numbers that lids do not share with the skin.
@@ -87,7 +91,7 @@ impl Body {
         all
     }
 
-    /// Space inside, whatever lies inside of it again, cubic metres.
+    /// Space inside, whatever lies inside of it again, cubic metres; 0 for a heap of triangles.
     fn filled(&self, positions: &[Vec3]) -> f64 {
         let triangles = self.closed(positions);
         let corners = || triangles.iter().flatten().map(|corner| corner.1);
@@ -95,6 +99,16 @@ impl Body {
         let size = corners().fold(DVec3::NEG_INFINITY, DVec3::max) - low;
         let step = (size.y * size.z / RAYS).sqrt();
         if !(step > 0.0 && step.is_finite()) {
+            return 0.0;
+        }
+        let (mut hit_area, mut box_area) = (0.0, 0.0);
+        for corners in &triangles {
+            let [a, b, c] = corners.map(|corner| corner.1);
+            let extent = a.max(b).max(c) - a.min(b).min(c);
+            hit_area += 0.5 * (b - a).cross(c - a).x.abs();
+            box_area += extent.y * extent.z;
+        }
+        if hit_area > MOST_HITS * step * step || box_area > MOST_TESTS * step * step {
             return 0.0;
         }
         let columns = (size.z / step).ceil() as usize;

@@ -2,7 +2,7 @@
 
 use super::{TakenNames, unique_name};
 use crate::character::raw::{RawCharacter, RawMesh, RawMorph, RawNode};
-use crate::character::{Binding, Faces, Mesh, Morph, Pose, Repair, Skeleton};
+use crate::character::{Binding, Faces, Mesh, Morph, Pose, Repair, Skeleton, World};
 use crate::geom::{Shading, Weld, mesh::bounds};
 use glam::{Vec2, Vec3};
 use std::collections::BTreeMap;
@@ -35,10 +35,10 @@ pub fn check(raw: &RawCharacter, joint_of_node: &[usize], repairs: &mut Vec<Repa
             let name = unique_name(&mesh.name, &format!("mesh_{i}"), &mut taken);
             let subject = format!("mesh \"{name}\"");
             let faces = check_faces(mesh, &subject, repairs);
-            let positions = check_positions(mesh, &subject, repairs);
+            let positions = check_positions(mesh, &raw.world, &subject, repairs);
             let mut checked = Mesh {
                 joint: mesh.node.map_or(0, |n| joint_of_node[n]),
-                positions: positions.into_iter().map(|p| raw.world.to_internal(p)).collect(),
+                positions,
                 triangles: Vec::new(),
                 faces: faces.faces,
                 shading: Shading::default(),
@@ -75,7 +75,8 @@ struct CheckedFaces {
     materials: Vec<u32>,
 }
 
-/// Keeps the faces with at least three corners, all on existing vertices.
+/// Keeps the faces with at least three corners, all on existing vertices, no more than twice as many as there are
+/// vertices: a face with a hole passes its seam twice, nothing passes a vertex more often.
 fn check_faces(mesh: &RawMesh, subject: &str, repairs: &mut Vec<Repair>) -> CheckedFaces {
     let has_uvs = mesh.corner_uvs.len() == mesh.corners.len();
     if !has_uvs && !mesh.corner_uvs.is_empty() {
@@ -109,7 +110,7 @@ fn check_faces(mesh: &RawMesh, subject: &str, repairs: &mut Vec<Repair>) -> Chec
     if dropped > 0 {
         repairs.push(Repair::new(
             subject,
-            format!("{dropped} faces have fewer than three corners or name missing vertices"),
+            format!("{dropped} faces have fewer than three corners, too many, or name missing vertices"),
             "dropped",
         ));
     }
@@ -128,22 +129,40 @@ fn face_ranges(mesh: &RawMesh) -> impl Iterator<Item = std::ops::Range<usize>> {
 }
 
 fn is_sound(mesh: &RawMesh, face: std::ops::Range<usize>) -> bool {
-    face.len() >= 3 && mesh.corners[face].iter().all(|&v| (v as usize) < mesh.positions.len())
+    let vertices = mesh.positions.len();
+    (3..=2 * vertices).contains(&face.len()) && mesh.corners[face].iter().all(|&v| (v as usize) < vertices)
 }
 
-fn check_positions(mesh: &RawMesh, subject: &str, repairs: &mut Vec<Repair>) -> Vec<Vec3> {
-    let bad = mesh.positions.iter().filter(|p| !p.is_finite()).count();
+/// The farthest a vertex may be from the origin, metres: beyond, lengths and volumes leave single precision.
+const FARTHEST: f32 = 1e9;
+
+/// The positions in metres and Y up.
+fn check_positions(mesh: &RawMesh, world: &World, subject: &str, repairs: &mut Vec<Repair>) -> Vec<Vec3> {
+    let mut positions: Vec<Vec3> = mesh.positions.iter().map(|&p| world.to_internal(p)).collect();
+    let is_sound = |p: &Vec3| p.is_finite() && p.abs().max_element() <= FARTHEST;
+    let not_finite = mesh.positions.iter().filter(|p| !p.is_finite()).count();
+    let bad = positions.iter().filter(|p| !is_sound(p)).count();
     if bad == 0 {
-        return mesh.positions.clone();
+        return positions;
     }
-    let sound: Vec<Vec3> = mesh.positions.iter().copied().filter(|p| p.is_finite()).collect();
+    let sound: Vec<Vec3> = positions.iter().copied().filter(is_sound).collect();
     let (low, high) = bounds(&sound);
-    repairs.push(Repair::new(
-        subject,
-        format!("{bad} vertices are not finite"),
-        "moved to the mesh's middle",
-    ));
-    mesh.positions.iter().map(|&p| if p.is_finite() { p } else { (low + high) / 2.0 }).collect()
+    for (count, what) in [
+        (not_finite, "not finite".to_owned()),
+        (bad - not_finite, format!("farther than {FARTHEST:e} m from the origin")),
+    ] {
+        if count > 0 {
+            repairs.push(Repair::new(
+                subject,
+                format!("{count} vertices are {what}"),
+                "moved to the mesh's middle",
+            ));
+        }
+    }
+    for p in positions.iter_mut().filter(|p| !is_sound(p)) {
+        *p = (low + high) / 2.0;
+    }
+    positions
 }
 
 fn check_morphs(mesh: &RawMesh, raw: &RawCharacter, subject: &str, repairs: &mut Vec<Repair>) -> Vec<Morph> {
