@@ -37,25 +37,27 @@ fn check_clip(
     let mut joints: BTreeMap<usize, JointTrack> = BTreeMap::new();
     let mut morphs: BTreeMap<(usize, usize), Option<Track<f32>>> = BTreeMap::new();
     let (mut unusable, mut repeated) = (0, 0);
+    let mut odd = OddKeys::default();
     for track in &clip.tracks {
         let kept = match &track.channel {
             RawChannel::Morph(mesh, morph, weights) => {
                 let exists = meshes.get(*mesh).is_some_and(|m| *morph < m.morphs.len());
-                check_track(track, weights, |w| w, |w| w.is_finite())
+                check_track(track, weights, |w| w, |w| w.is_finite(), &mut odd)
                     .filter(|_| exists)
                     .map(|track| set(morphs.entry((*mesh, *morph)).or_default(), track))
             }
             RawChannel::Translation(node, values) => with_joint(*node, joint_of_node, &mut joints, |joint| {
-                let track = check_track(track, values, |v| world.to_internal(v), |v: Vec3| v.is_finite())?;
+                let finite = |v: Vec3| v.is_finite();
+                let track = check_track(track, values, |v| world.to_internal(v), finite, &mut odd)?;
                 Some(set(&mut joint.translation, track))
             }),
             RawChannel::Rotation(node, values) => with_joint(*node, joint_of_node, &mut joints, |joint| {
-                let track = check_rotations(track, values, world)?;
+                let track = check_rotations(track, values, world, &mut odd)?;
                 Some(set(&mut joint.rotation, track))
             }),
             RawChannel::Scale(node, values) => with_joint(*node, joint_of_node, &mut joints, |joint| {
-                let track =
-                    check_track(track, values, |v| world.scale_to_internal(v), |v: Vec3| v.is_finite())?;
+                let finite = |v: Vec3| v.is_finite();
+                let track = check_track(track, values, |v| world.scale_to_internal(v), finite, &mut odd)?;
                 Some(set(&mut joint.scale, track))
             }),
         };
@@ -74,6 +76,7 @@ fn check_clip(
         let problem = format!("{repeated} tracks repeat a channel");
         repairs.push(Repair::new(&subject, problem, "the first of each is used"));
     }
+    odd.report(&subject, repairs);
     let joint_tracks: Vec<JointTrack> = joints
         .into_values()
         .filter(|t| t.translation.is_some() || t.rotation.is_some() || t.scale.is_some())
@@ -114,18 +117,49 @@ fn with_joint(
     change(joints.entry(joint).or_insert_with(|| JointTrack { joint, ..JointTrack::default() }))
 }
 
+/// Keys that were left out or moved in the tracks of one clip.
+#[derive(Default)]
+struct OddKeys {
+    /// Tracks with another number of times than of values.
+    uneven: usize,
+    /// Tracks whose times go back.
+    disordered: usize,
+    /// Keys that are not finite.
+    broken: usize,
+}
+
+impl OddKeys {
+    fn report(&self, subject: &str, repairs: &mut Vec<Repair>) {
+        for (count, problem, remedy) in [
+            (self.uneven, "tracks have more times than values, or fewer", "what has no partner is left out"),
+            (self.disordered, "tracks have times that go back", "their keys are sorted"),
+            (self.broken, "keys are not finite", "left out"),
+        ] {
+            if count > 0 {
+                repairs.push(Repair::new(subject, format!("{count} {problem}"), remedy));
+            }
+        }
+    }
+}
+
 /// Keeps the finite keys in order of time, the first of equal times, converted by `convert`.
 fn check_track<T: Copy>(
     track: &RawTrack,
     values: &[T],
     convert: impl Fn(T) -> T,
     finite: impl Fn(T) -> bool,
+    odd: &mut OddKeys,
 ) -> Option<Track<T>> {
     let per_key = if track.interpolation == Interpolation::CubicSpline { 3 } else { 1 };
     let count = track.times.len().min(values.len() / per_key);
     let of_key = |key: usize| &values[per_key * key..per_key * (key + 1)];
     let mut keys: Vec<usize> =
         (0..count).filter(|&k| track.times[k].is_finite() && of_key(k).iter().all(|&v| finite(v))).collect();
+    if track.times.len() * per_key != values.len() && count > 0 {
+        odd.uneven += 1;
+    }
+    odd.broken += count - keys.len();
+    odd.disordered += usize::from(keys.windows(2).any(|w| track.times[w[0]] > track.times[w[1]]));
     keys.sort_by(|&a, &b| track.times[a].total_cmp(&track.times[b]).then(a.cmp(&b)));
     keys.dedup_by(|later, kept| track.times[*later] == track.times[*kept]);
     (!keys.is_empty()).then(|| Track {
@@ -136,8 +170,9 @@ fn check_track<T: Copy>(
 }
 
 /// As [`check_track`], with the keyed quaternions made unit length (spline tangents keep theirs).
-fn check_rotations(raw: &RawTrack, values: &[Quat], world: World) -> Option<Track<Quat>> {
-    let mut track = check_track(raw, values, |q| world.rotation_to_internal(q), |q: Quat| q.is_finite())?;
+fn check_rotations(raw: &RawTrack, values: &[Quat], world: World, odd: &mut OddKeys) -> Option<Track<Quat>> {
+    let finite = |q: Quat| q.is_finite();
+    let mut track = check_track(raw, values, |q| world.rotation_to_internal(q), finite, odd)?;
     let (first, step) = if track.interpolation == Interpolation::CubicSpline { (1, 3) } else { (0, 1) };
     for q in track.values.iter_mut().skip(first).step_by(step) {
         *q = if q.length_squared() > 1e-12 { q.normalize() } else { Quat::IDENTITY };
@@ -183,7 +218,12 @@ mod tests {
     #[test]
     fn disordered_and_broken_keys_are_sorted_out() {
         let values = vec![Vec3::X, Vec3::NAN, Vec3::Y, Vec3::Z];
-        let (clip, _) = checked(vec![raw_track(&[1.0, 0.2, 0.5, 1.0], RawChannel::Translation(1, values))]);
+        let (clip, repairs) =
+            checked(vec![raw_track(&[1.0, 0.2, 0.5, 1.0], RawChannel::Translation(1, values))]);
+        let said: Vec<String> = repairs.iter().map(Repair::to_string).collect();
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(said[0].contains("1 tracks have times that go back"), "{said:?}");
+        assert!(said[1].contains("1 keys are not finite"), "{said:?}");
         let clip = clip.unwrap();
         let track = clip.joint_tracks[0].translation.clone().unwrap();
         assert_eq!(track.times, [0.5, 1.0]);
@@ -201,6 +241,14 @@ mod tests {
         ]);
         assert_eq!(clip.unwrap().joint_tracks[0].scale.as_ref().unwrap().values, [Vec3::ONE]);
         assert_eq!(repairs.len(), 2);
+    }
+
+    #[test]
+    fn tracks_with_fewer_values_than_times_are_named() {
+        let (clip, repairs) =
+            checked(vec![raw_track(&[0.0, 1.0, 2.0, 3.0], RawChannel::Translation(1, vec![Vec3::X; 2]))]);
+        assert_eq!(clip.unwrap().end, 1.0);
+        assert!(repairs[0].to_string().contains("more times than values"), "{:?}", repairs[0]);
     }
 
     #[test]

@@ -39,6 +39,15 @@ pub fn read_bytes(
     let scene =
         ufbx::load_memory(bytes, load_options(budget)).map_err(|e| read_error(&e, path_for_errors))?;
     budget = budget.saturating_sub(scene.metadata.result_memory_used);
+    // Older files have no sections.
+    if let Some(section) = missing_section(bytes).filter(|_| scene.metadata.version >= 6000) {
+        return Err(ReadError::Malformed {
+            path: path_for_errors.to_owned(),
+            thing: "file".to_owned(),
+            problem: format!("it ends before its section \"{section}\""),
+            remedy: "export or download it again".to_owned(),
+        });
+    }
 
     let mut raw = RawCharacter { world: world(&scene.settings), ..RawCharacter::default() };
     note_warnings(&scene, &mut raw.repairs);
@@ -52,6 +61,17 @@ pub fn read_bytes(
 /// Memory the library may take for a file, bytes.
 fn memory_limit(bytes: &[u8]) -> usize {
     MEMORY_FLOOR.saturating_add(bytes.len().saturating_mul(MEMORY_PER_BYTE))
+}
+
+/// The section that every file has and that this one lacks: a file cut between two sections is sound otherwise.
+fn missing_section(bytes: &[u8]) -> Option<&'static str> {
+    // Connections come last and need not be looked for through all that is before them.
+    let holds = |name: &[u8]| bytes.windows(name.len()).rev().any(|window| window == name);
+    ["Connections", "Objects"].into_iter().find(|name| {
+        // Text has a colon after the name; binary has its length before it.
+        let (text, binary) = (format!("{name}:"), [&[name.len() as u8], name.as_bytes()].concat());
+        !holds(if bytes.starts_with(b"Kaydara FBX Binary") { &binary } else { text.as_bytes() })
+    })
 }
 
 /// Memory limits for one call into the library.

@@ -329,3 +329,15 @@ fn keys_centuries_apart_stay_within_memory() {
     let keys: usize = raw.clips.iter().flat_map(|c| &c.tracks).map(|t| t.times.len()).sum();
     assert!(keys < 20_000, "{keys}");
 }
+
+#[test]
+fn a_file_cut_between_its_sections_is_called_cut_and_not_empty() {
+    let whole = file(Y_UP, 1.0, &model(1, "a", "LimbNode", ""), "C: \"OO\",1,0\n");
+    assert!(read_bytes(&whole, None, Path::new("a.fbx")).is_ok());
+    let text = String::from_utf8(whole).unwrap();
+    for section in ["Objects", "Connections"] {
+        let cut = &text.as_bytes()[..text.find(&format!("{section}:")).unwrap()];
+        let message = read_bytes(cut, None, Path::new("a.fbx")).unwrap_err().to_string();
+        assert!(message.contains("it ends before") && message.contains("download it again"), "{message}");
+    }
+}

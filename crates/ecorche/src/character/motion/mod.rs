@@ -23,7 +23,7 @@ pub const LEAST_MATCHES: usize = 3;
 /// How the motion was carried over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transfer {
-    /// The skeletons are the same: channels copied as they are.
+    /// The skeletons are the same, or the motion's joints are placed nowhere: channels copied as they are.
     SameSkeleton,
     /// Bones point the same way in their joints' frames: orientations in the world copied,
     /// `world_from_joint(t) = motion_world_from_joint(t)`, whatever the two rest poses are.

@@ -287,3 +287,24 @@ fn clips_of_the_same_name_are_kept_apart() {
     join(&mut target, &motion).unwrap();
     assert_eq!(join(&mut target, &motion).unwrap().clips, ["walk 2"]);
 }
+
+#[test]
+fn channels_of_a_file_that_places_no_joint_are_copied_as_they_are() {
+    let whole = with_clip(character("whole", &FIGURE, rolled));
+    let mut channels = whole.clone();
+    for joint in &mut channels.skeleton.joints {
+        joint.rest = Transform::IDENTITY;
+    }
+    let mut still = whole.clone();
+    still.clips.clear();
+    let report = join(&mut still, &channels).unwrap();
+    assert_eq!(report.transfer, Transfer::SameSkeleton);
+    let (mut expected, mut found) = (Pose::rest(&whole), Pose::rest(&still));
+    for time in [0.0, 0.4, 1.0] {
+        whole.clips[0].sample(time, &mut expected);
+        still.clips[0].sample(time, &mut found);
+        for (a, b) in expected.world(&whole.skeleton).iter().zip(found.world(&still.skeleton)) {
+            assert!(a.abs_diff_eq(b, 1e-5), "{time}");
+        }
+    }
+}

@@ -69,7 +69,7 @@ pub(super) fn carry_over(
         motion_rest: Moment::of(&motion.skeleton, &Pose::rest(motion)),
         match_of,
     };
-    if join.same_skeleton() {
+    if join.same_skeleton() || join.motion_has_no_rest() {
         return (Transfer::SameSkeleton, 1.0, motion.clips.iter().map(|c| join.copied(c)).collect());
     }
     let same_frames = join.same_frames();
@@ -121,6 +121,17 @@ impl Join<'_> {
             let apart = Vec3::from(ours.translation - theirs.translation).length();
             apart <= SAME_OFFSET * largest && ours.matrix3.abs_diff_eq(theirs.matrix3, SAME_OFFSET)
         })
+    }
+
+    /// Whether the motion's file leaves its joints unplaced, as files with nothing but animation do: every bone has
+    /// no length. Its channels are then meant for the character's own joints.
+    fn motion_has_no_rest(&self) -> bool {
+        let rest = |m: &Match| self.motion.skeleton.joints[m.motion].rest;
+        let named = self.pairing.matches.iter().all(|m| m.by != MatchedBy::Bone);
+        named
+            && self.bones().next().is_some()
+            && self.bones().all(|(_, child)| rest(child).translation == Vec3::ZERO)
+            && self.pairing.matches.iter().all(|m| same_rotation(rest(m), Transform::IDENTITY))
     }
 
     fn same_frames(&self) -> bool {
@@ -213,8 +224,9 @@ impl Join<'_> {
         hips.and_then(|hips| self.match_of[hips]).unwrap_or(0)
     }
 
-    /// The channels of matched joints as they are; what the clip leaves alone rests as in the motion.
+    /// The channels of matched joints as they are; what the clip leaves alone rests as in the motion, if that says how.
     fn copied(&self, clip: &Clip) -> Clip {
+        let has_rest = !self.motion_has_no_rest();
         let once = |start: f32| vec![start];
         let mut joint_tracks = Vec::new();
         for found in &self.pairing.matches {
@@ -224,7 +236,7 @@ impl Join<'_> {
             let mut track = track.unwrap_or_default();
             track.joint = found.joint;
             let linear = Interpolation::Linear;
-            if track.rotation.is_none() && !same_rotation(ours, theirs) {
+            if has_rest && track.rotation.is_none() && !same_rotation(ours, theirs) {
                 let values = vec![theirs.rotation];
                 track.rotation = Some(Track { times: once(clip.start), values, interpolation: linear });
             }
