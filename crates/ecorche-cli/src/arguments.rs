@@ -640,7 +640,9 @@ pub struct OperatorArguments {
 
 /// Join pieces of a bake made with --frames.
 ///
-/// The pieces are put in the order of their first frames, which must follow each other without gap.
+/// The pieces are put in the order of their first frames, which must follow each other without gap. A bake with --frames
+/// writes a record beside each piece (NAME.pc2.piece.json): pieces of different characters, clips, methods, rates or
+/// settings are refused, and so are pieces that were changed or lost their record.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -652,6 +654,9 @@ pub struct Join {
     /// Joined PC2 file
     #[arg(long, short, value_name = "OUT")]
     pub output: PathBuf,
+    /// Join without the records; only frame numbers and point counts are compared
+    #[arg(long)]
+    pub unchecked: bool,
 }
 
 /// Simulate muscle, tendon and fat with finite elements.

@@ -65,7 +65,7 @@ fn bake_prints_the_files_it_made_and_nothing_else_on_standard_output() {
     let output = ecorche(&["bake", "sample:cylinder", "-o", "out.pc2", "--frames", "0-3"], folder.path());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let files: Vec<String> = text(&output.stdout).lines().map(str::to_owned).collect();
-    assert_eq!(files, ["out.pc2", "out.rest.obj"]);
+    assert_eq!(files, ["out.pc2", "out.pc2.piece.json", "out.rest.obj"]);
     assert!(files.iter().all(|f| folder.path().join(f).exists()));
 }
 
@@ -150,6 +150,22 @@ fn a_passed_limit_is_exit_code_one() {
     assert_eq!(failed.status.code(), Some(1));
     assert!(text(&failed.stderr).contains("stretch_max"));
     assert!(text(&failed.stdout).contains("pairs"), "the table is printed all the same");
+}
+
+#[test]
+fn the_mesh_of_a_cache_does_not_depend_on_the_method() {
+    let folder = folder();
+    let rest = |method: &str| {
+        let out = format!("{method}.pc2");
+        let bake = ["bake", "sample:arm", "-o", &out, "--frames", "0", "--method", method, "-q"];
+        let output = ecorche(&bake, folder.path());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        std::fs::read(folder.path().join(format!("{method}.rest.obj"))).unwrap()
+    };
+    let linear = rest("lbs");
+    for method in ["dqs", "cor", "implicit", "muscles"] {
+        assert!(rest(method) == linear, "{method}");
+    }
 }
 
 #[test]

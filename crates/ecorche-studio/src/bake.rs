@@ -4,7 +4,6 @@ use crate::bodies::Bodies;
 use crate::message::BakeOrder;
 use ecorche::anatomy::Anatomy;
 use ecorche::bake::{BakeError, bake};
-use ecorche::deform::Workspace;
 use ecorche::output::{Format, obj};
 use ecorche::sampling::{Plan, Sampling};
 use serde::Serialize;
@@ -127,7 +126,7 @@ impl Bake {
         })?;
         let mut files: Vec<String> = baked.paths.iter().map(|p| p.display().to_string()).collect();
         if matches!(format, Format::Pc2 | Format::Mdd) {
-            let rest = body.rest(&mut Workspace::default());
+            let rest = ecorche::bake::rest(body.character()).map_err(|e| words(&e))?;
             let mesh = path.with_extension("rest.obj");
             let mesh = obj::write(&mesh, body.character(), &rest).map_err(|e| words(&e))?;
             files.push(mesh.display().to_string());

@@ -4,8 +4,8 @@ use super::bind;
 use crate::arguments::Bake;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
-use ecorche::bake::BakeError;
-use ecorche::deform::{Body, Workspace};
+use ecorche::bake::{BakeError, piece};
+use ecorche::deform::Body;
 use ecorche::output::{self, Format, Shot, names, obj};
 use ecorche::sampling::Plan;
 use std::ops::ControlFlow;
@@ -35,22 +35,35 @@ pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
         written.extend(output::paths(path, &Shot::new(&ingredients.character, plan))?);
     }
     source::protect_inputs(&ingredients.inputs(), &written)?;
-    let body = bind(&ingredients, ingredients.settings(arguments.method.clone()), cache.as_ref(), console)?;
+    let settings = ingredients.settings(arguments.method.clone());
+    let body = bind(&ingredients, settings.clone(), cache.as_ref(), console)?;
     // A second interrupt while this one is being honoured is not an error.
     let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
 
     for ((plan, name), path) in plans.iter().zip(&clip_names).zip(&paths) {
-        bake_one(&body, plan, path, name, console)?;
+        let caches = bake_one(&body, plan, path, name, console)?;
+        if format == Format::Pc2 {
+            let key = || ingredients.key(&settings, plan);
+            for record in piece::write_records(&body, plan, key, &caches)? {
+                console.print_path(&record)?;
+            }
+        }
     }
     if let Some(path) = rest_path {
-        let rest = body.rest(&mut Workspace::default());
+        let rest = ecorche::bake::rest(&ingredients.character)?;
         console.print_path(&obj::write(&path, &ingredients.character, &rest)?)?;
     }
     Ok(Outcome::Done)
 }
 
-/// Bakes one clip with a progress bar and prints the files.
-pub fn bake_one(body: &Body, plan: &Plan, path: &Path, name: &str, console: &Console) -> Result<(), Failure> {
+/// Bakes one clip with a progress bar, prints the files and lists them.
+pub fn bake_one(
+    body: &Body,
+    plan: &Plan,
+    path: &Path,
+    name: &str,
+    console: &Console,
+) -> Result<Vec<PathBuf>, Failure> {
     let bar = console.progress(name, plan.len());
     let baked = ecorche::bake::bake(body, plan, path, |done| {
         bar.set_position(done as u64);
@@ -74,5 +87,5 @@ pub fn bake_one(body: &Body, plan: &Plan, path: &Path, name: &str, console: &Con
     for path in baked.paths.iter().take(if baked.paths.len() > 16 { 1 } else { 16 }) {
         console.print_path(path)?;
     }
-    Ok(())
+    Ok(baked.paths)
 }

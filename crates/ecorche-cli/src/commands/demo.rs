@@ -7,7 +7,7 @@ use super::{bind_each, write_json, write_png};
 use crate::arguments::{Demo, spread};
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
-use ecorche::deform::{Stack, Workspace};
+use ecorche::deform::Stack;
 use ecorche::measure::Judge;
 use ecorche::output::{file, names, obj};
 use ecorche::portrait::{Look, draw_frames};
@@ -43,7 +43,7 @@ pub fn run(arguments: &Demo, console: &Console) -> Result<Outcome, Failure> {
         let path = folder.join(format!("{name}.pc2"));
         bake_one(baked, &plan, &path, &clip.name, console)?;
     }
-    let rest = baked.rest(&mut Workspace::default());
+    let rest = ecorche::bake::rest(character)?;
     console.print_path(&obj::write(&folder.join("rest.obj"), character, &rest)?)?;
 
     let shown = character.clip(SHEET_CLIP).or(character.clips.first());

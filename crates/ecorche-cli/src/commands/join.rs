@@ -3,13 +3,12 @@
 use crate::arguments::Join;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
-use ecorche::output::pc2::Pc2;
+use ecorche::bake::piece;
 
 /// Joins PC2 pieces in the order of their frames.
 pub fn run(arguments: &Join, console: &Console) -> Result<Outcome, Failure> {
     source::protect_inputs(&arguments.pieces, std::slice::from_ref(&arguments.output))?;
-    let joined = Pc2::join(&arguments.pieces)?;
-    joined.write(&arguments.output)?;
+    let joined = piece::join(&arguments.pieces, &arguments.output, !arguments.unchecked)?;
     console.note(&format!(
         "{} frames of {} points",
         joined.samples.len(),
