@@ -251,7 +251,7 @@ impl Sources {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut files = Vec::new();
-        for sample in ["cylinder", "arm?resolution=1500"] {
+        for sample in ["cylinder", "arm?resolution=2000"] {
             let character = samples::build(sample).unwrap();
             files.push(("glb", glb(&character)));
             let path = folder.path().join("mesh.obj");
