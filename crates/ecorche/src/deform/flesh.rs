@@ -14,10 +14,10 @@ use super::layers::{Compact, PartLayer, PosedLayers, PosedMember, PosedPad, on_s
 use super::{MuscleSettings, State};
 use crate::anatomy::{BindFrames, MuscleBlend};
 use crate::character::Character;
-use crate::dynamics::{Keep, Obstacle, Report, Rigid, Shape, SignedDistance};
+use crate::dynamics::{self, Keep, Obstacle, Report, Rigid, SignedDistance};
 use crate::field::{Field, Grid};
 use crate::muscle::definition::BodyDef;
-use crate::muscle::{self, BuildError, ImplicitMuscle, Motion, Musculature, TabulatedMuscle, thin};
+use crate::muscle::{self, BuildError, Motion, Musculature, Near, Shape, thin};
 use crate::parts::{FOLLOWS, Part, Parts};
 use crate::skinning::Surface;
 use crate::tracking::robust;
@@ -107,8 +107,8 @@ impl Flesh {
                     (member.fibre, Box::new(move |s: f64| f64::from(on_stations(&share, s as f32).0)) as _)
                 })
                 .collect();
-            let muscles: Vec<(&ImplicitMuscle, &(dyn Fn(f64) -> f64 + Sync))> =
-                shares.iter().map(|(fibre, share)| (&*flesh.muscles[*fibre].field, &**share)).collect();
+            let muscles: Vec<(&Shape, &(dyn Fn(f64) -> f64 + Sync))> =
+                shares.iter().map(|(fibre, share)| (&*flesh.muscles[*fibre].shape, &**share)).collect();
             if members.is_empty() {
                 part.field.clone()
             } else {
@@ -120,8 +120,8 @@ impl Flesh {
 
     /// The layers of a moment.
     pub fn layers(&self, flesh: &muscle::Flesh) -> PosedLayers {
-        let tables: Vec<Arc<TabulatedMuscle>> =
-            flesh.muscles.par_iter().map(|m| Arc::new(TabulatedMuscle::new(&m.field))).collect();
+        let tables: Vec<Arc<muscle::Table>> =
+            flesh.muscles.par_iter().map(|m| Arc::new(m.shape.table())).collect();
         let parts = self
             .members
             .par_iter()
@@ -258,9 +258,9 @@ fn members(
         .par_iter()
         .enumerate()
         .map(|(index, posed)| {
-            let (muscle, names) = (&posed.field, &definition.muscle[posed.muscle].parts);
+            let (muscle, names) = (&posed.shape, &definition.muscle[posed.muscle].parts);
             let allowed = named(names);
-            let thick = muscle.falloff().radius;
+            let thick = muscle.thickest();
             let thickness = |s: f64| muscle.thickness(s);
             let thickest =
                 (0..STATIONS).map(|i| thickness(i as f64 / (STATIONS - 1) as f64)).fold(1e-9, f64::max);
@@ -268,14 +268,14 @@ fn members(
             let mut counts = vec![[0.0f32; STATIONS]; parts.parts.len()];
             let support = muscle.support();
             for &(p, part) in skin.iter().filter(|(p, part)| allowed[*part] && support.contains(*p)) {
-                if let Some((distance, _, foot)) = muscle.distance_and_foot(p.as_dvec3(), 2.0 * thick)
+                if let Some(Near { distance, s, .. }) = muscle.near(p.as_dvec3(), 2.0 * thick)
                     && distance < thick
                 {
                     // Shared between stations, and less with the distance: what is counted or not by a hair would make
                     // left and right differ.
-                    let at = foot.s as f32 * (STATIONS - 1) as f32;
+                    let at = s as f32 * (STATIONS - 1) as f32;
                     let station = (at as usize).min(STATIONS - 2);
-                    let near = (1.0 - distance / thick).min(1.0) as f32 * belly(foot.s);
+                    let near = (1.0 - distance / thick).min(1.0) as f32 * belly(s);
                     counts[part][station] += near * (station as f32 + 1.0 - at);
                     counts[part][station + 1] += near * (at - station as f32);
                 }
@@ -354,7 +354,7 @@ impl Skin {
     fn obstacle(part: &Part, frame: usize, bind_from_frame: Rigid) -> Obstacle {
         let metres = 16.0 / 15.0 * f64::from(part.radius);
         let skin = Self { field: part.field.clone(), bind_from_frame, metres };
-        let shape = Shape::Function(Arc::new(skin));
+        let shape = dynamics::Shape::Function(Arc::new(skin));
         Obstacle { frame, shape, keep: Keep::Inside, reach: (DVec3::ZERO, f64::INFINITY) }
     }
 }

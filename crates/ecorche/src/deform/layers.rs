@@ -10,14 +10,14 @@
 use crate::anatomy::MuscleBlend;
 use crate::field::operator::{CleanUnion, Detail, Operator};
 use crate::field::{Field, Sample, Support};
-use crate::muscle::{FatPad, PosedFat, TabulatedMuscle};
+use crate::muscle::{FatPad, PosedFat, Table};
 use crate::tracking::{Displaced, Layers};
 use glam::{Mat3, Vec3};
 use std::sync::Arc;
 
 /// A fibre of one part in one moment.
 pub(super) struct PosedMember {
-    pub muscle: Arc<TabulatedMuscle>,
+    pub muscle: Arc<Table>,
     /// How far outside its surface it is felt, metres.
     pub reach: f32,
     /// Share in the part at even stations.
@@ -45,9 +45,9 @@ impl PosedMember {
     #[inline]
     fn distance(&self, point: Vec3, most: f32) -> Option<(f32, Vec3)> {
         let near = self.muscle.near(point, self.muscle.thickest() + most)?;
-        let (share, slope) = on_stations(&self.share, near.share);
+        let (share, slope) = on_stations(&self.share, near.s);
         let distance = near.distance + self.reach * (1.0 - share);
-        let gradient = near.gradient - self.reach * slope * near.share_slope;
+        let gradient = near.gradient - self.reach * slope * near.s_slope;
         (distance < most).then_some((distance, gradient))
     }
 
@@ -357,7 +357,7 @@ mod tests {
     use super::*;
     use crate::dynamics::Rigid;
     use crate::field::conformance::scatter;
-    use crate::muscle::{Axis, ImplicitMuscle, Profile, Profiles};
+    use crate::muscle::{Axis, Profile, Profiles, Shape, Spindle};
     use glam::DVec3;
 
     fn sample(value: f32, gradient: Vec3) -> Sample {
@@ -416,12 +416,8 @@ mod tests {
         let points: Vec<DVec3> = (0..=8).map(|i| at + DVec3::Z * 0.1 * (f64::from(i) / 8.0 - 0.5)).collect();
         let axis = Axis::new(&points, [DVec3::X; 2], 0.0).unwrap();
         let profiles = Arc::new(Profiles::new(profile(), profile()));
-        let muscle = ImplicitMuscle::new(axis, profiles, 0.0, 0.3, width);
-        PosedMember {
-            muscle: Arc::new(TabulatedMuscle::new(&muscle)),
-            reach: 0.03,
-            share: Arc::new([1.0; 2]),
-        }
+        let muscle = Shape::from(Spindle::new(axis, profiles, 0.0, 0.3, width));
+        PosedMember { muscle: Arc::new(muscle.table()), reach: 0.03, share: Arc::new([1.0; 2]) }
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use super::definition::{Attachment, BodyDef, FatDef, MuscleDef};
 use super::fibre::{Fibre, fibres};
-use super::implicit::{ImplicitMuscle, width_for_volume};
 use super::musculature::{FatData, FibreData, Musculature};
-use super::profile::{ProfileError, Profiles};
-use super::{Axis, Section, activation, bone, keys};
+use super::shape::spindle::{ProfileError, Profiles, SpindleForm};
+use super::shape::{Form, ShapeState};
+use super::{activation, bone, keys};
 use crate::character::Skeleton;
 use crate::dynamics::{Anchor, Distance, Obstacle, Resists, Rigid, StrandSpec, System, Tie};
 use crate::geom::TriMesh;
@@ -259,38 +259,32 @@ impl FibreData {
         bind: &[Rigid],
         bones: &[Obstacle],
     ) -> Result<Self, BuildError> {
+        let no_length = || BuildError::NoLength(definition.title());
         let ends = [fibre.controls[0].frame, fibre.controls[fibre.controls.len() - 1].frame];
-        let broad = broad_direction(definition, fibre, bind, bones);
-        let axis = Axis::new(&fibre.points, [broad; 2], 0.0)
-            .ok_or_else(|| BuildError::NoLength(definition.title()))?;
-        let length = axis.length();
+        let frames = ends.map(|end| bind[end]);
         let width = f64::from(definition.width) / (definition.fibres.max(1) as f64).sqrt();
-        if width > 0.5 * length {
-            return Err(BuildError::TooWide { title: definition.title(), width: definition.width, length });
+        let wide_axis = wide_axis(definition, fibre, bind, bones);
+        let form = SpindleForm::new(profiles.clone(), &fibre.points, frames, wide_axis, width);
+        let form = Form::Spindle(form.ok_or_else(no_length)?);
+        if width > 0.5 * form.length() {
+            let (title, length) = (definition.title(), form.length());
+            return Err(BuildError::TooWide { title, width: definition.width, length });
         }
         let still = activation::Stretch { ratio: 1.0, angle: 0.0 };
-        let base = activation::activation(&definition.activation, still);
-        let volume = PI * width * width * length;
-        let bind_width = width_for_volume(&axis, profiles, base, volume, length) * f64::from(definition.gain);
-        let rest =
-            ImplicitMuscle::new(axis, profiles.clone(), base, f64::from(definition.eccentricity), bind_width);
-        let turn = bind[ends[0]].rotation.conjugate() * bind[ends[1]].rotation;
-        Ok(Self {
-            muscle,
-            number,
-            profiles: profiles.clone(),
-            ends,
-            broad: [bind[ends[0]].vector_back(broad), bind[ends[1]].vector_back(broad)],
-            bind_turn: turn,
-            length,
-            volume,
-            rest,
-        })
+        let state = ShapeState {
+            activation: activation::activation(&definition.activation, still),
+            gain: f64::from(definition.gain),
+            eccentricity: f64::from(definition.eccentricity),
+            twist: 0.0,
+        };
+        let rest = form.at_bind(&fibre.points, frames, &state).ok_or_else(no_length)?;
+        let bind_turn = frames[0].rotation.conjugate() * frames[1].rotation;
+        Ok(Self { muscle, number, form, ends, bind_turn, rest })
     }
 }
 
-/// The section's long direction at bind, in the world.
-fn broad_direction(definition: &MuscleDef, fibre: &Fibre, bind: &[Rigid], bones: &[Obstacle]) -> DVec3 {
+/// The wide axis of the section at bind, in the world.
+fn wide_axis(definition: &MuscleDef, fibre: &Fibre, bind: &[Rigid], bones: &[Obstacle]) -> DVec3 {
     let origin = &bind[fibre.controls[0].frame];
     if let Some(given) = definition.wide_axis {
         return origin.vector(given.as_dvec3());
@@ -318,7 +312,7 @@ fn strand(definition: &MuscleDef, fibre: Fibre, data: &FibreData, scale: f64) ->
     let fibres = definition.fibres.max(1) as f64;
     let (tone, stiffness) =
         (tone / fibres, (f64::from(definition.stiffness) / fibres).max(1.2 * tone / fibres));
-    let mass = MUSCLE_DENSITY * data.volume;
+    let mass = MUSCLE_DENSITY * data.form.volume();
     let squares: Vec<f64> = (0..count).map(|i| data.rest.thickness(share(i)).powi(2)).collect();
     let total: f64 = squares.iter().sum();
     let links = (0..count - 1)
@@ -341,7 +335,7 @@ fn strand(definition: &MuscleDef, fibre: Fibre, data: &FibreData, scale: f64) ->
     let compliance = (VIA_STIFFNESS * scale.powi(3)).recip();
     StrandSpec {
         mass: squares.iter().map(|s| (mass * s / total).max(0.01 * mass)).collect(),
-        radius: data.radii(&data.rest, count),
+        radius: (0..count).map(|i| data.rest.contact_radius(share(i))).collect(),
         controls: fibre.controls,
         weights: fibre.weights,
         pinned: vec![0, count - 1],
@@ -400,13 +394,4 @@ fn pad(
         ..StrandSpec::default()
     };
     Ok((data, spec))
-}
-
-impl FibreData {
-    /// Radius of each particle for contacts: the section's short half axis, because flat muscles lie flat on
-    /// what they touch.
-    pub(super) fn radii(&self, muscle: &ImplicitMuscle, count: usize) -> Vec<f64> {
-        let short = Section::short(&muscle.section());
-        (0..count).map(|i| short * muscle.thickness(i as f64 / (count - 1) as f64)).collect()
-    }
 }

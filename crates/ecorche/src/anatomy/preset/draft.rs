@@ -9,8 +9,7 @@ use crate::muscle::definition::{
     Attachment, FatDef, Footprint, MuscleDef, ProfileDef, ProfilesDef, Side, SinesDef,
 };
 use crate::muscle::fibre::fibres;
-use crate::muscle::profile::Blend;
-use crate::muscle::{ImplicitMuscle, Musculature, Profiles, Projection};
+use crate::muscle::{Blend, Musculature, Profiles, Shape};
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -341,7 +340,7 @@ impl Room<'_> {
             let Some(musculature) = self.musculature(character, preset) else { return };
             let full = musculature.definition();
             let posed = musculature.at_bind().muscles;
-            let shares: Vec<f32> = posed.par_iter().map(|muscle| self.share_inside(&muscle.field)).collect();
+            let shares: Vec<f32> = posed.par_iter().map(|muscle| self.share_inside(&muscle.shape)).collect();
             let mut changed = false;
             for (posed, share) in posed.iter().zip(shares).filter(|(_, share)| *share < 1.0) {
                 let name = &full.muscle[posed.muscle].name;
@@ -366,13 +365,12 @@ impl Room<'_> {
     }
 
     /// The share of its width a fibre may have without reaching such a place of the skin.
-    fn share_inside(&self, muscle: &ImplicitMuscle) -> f32 {
+    fn share_inside(&self, muscle: &Shape) -> f32 {
         let reach = 4.0 * muscle.width();
         let share = |v: Vec3| {
             let v = v.as_dvec3();
-            let (distance, _) = muscle.distance(v, reach)?;
-            let foot = muscle.axis().project(v, reach, Projection::Plane)?;
-            let from_axis = v.distance(muscle.axis().at(&foot));
+            let distance = muscle.near(v, reach)?.distance;
+            let from_axis = v.distance(muscle.foot(v, reach)?.1);
             (distance <= 0.0).then(|| FILL * (from_axis / (from_axis - distance)) as f32)
         };
         self.probe.points().filter_map(share).fold(1.0, f32::min)

@@ -5,13 +5,13 @@
 //! | s | `s` | share of the length |
 //! | phi | [`Profile::value`] | thickness relative to the mean radius; the integral of its square is 1 |
 //! | a | `activation` | 0 slack, 1 tense |
-//! | K | `kinship` | integral of the product of the two profiles |
+//! | K | `overlap` | integral of the product of the two profiles |
 //! | Phi | [`Blend::value`] | `((1-a) phi_0 + a phi_1) / sqrt((1-a)^2 + a^2 + 2 a (1-a) K)`, again of unit square |
 //!
 //! Based on: Roussellet. Doctoral thesis. 2018, sections 4.3 and 4.4.
 //! Differs in: cubic and sine profiles have unit square; sine coefficients carry the factor `2/(n+1)`.
 
-use super::definition::{ProfileDef, ProfilesDef};
+use crate::muscle::definition::{ProfileDef, ProfilesDef};
 use std::f64::consts::PI;
 
 /// Why a profile cannot be used.
@@ -95,21 +95,6 @@ impl Profile {
         }
     }
 
-    /// The profile with half-widths `widths` at `k / (n + 1)`, k = 1 to n, by its first `terms` sines, and the
-    /// mean radius it stands for, metres.
-    pub fn from_widths(widths: &[f64], terms: usize) -> Result<(f64, Self), ProfileError> {
-        let spacing = 1.0 / (widths.len() + 1) as f64;
-        let weights: Vec<f64> = (1..=terms.min(widths.len()))
-            .map(|i| {
-                let projected =
-                    widths.iter().enumerate().map(|(k, x)| x * (PI * (i * (k + 1)) as f64 * spacing).sin());
-                2.0 * spacing * projected.sum::<f64>()
-            })
-            .collect();
-        let width = (0.5 * weights.iter().map(|c| c * c).sum::<f64>()).sqrt();
-        Ok((width, Self::sines(&weights)?))
-    }
-
     /// The profile a definition asks for.
     pub fn from_definition(definition: &ProfileDef) -> Result<Self, ProfileError> {
         match definition {
@@ -182,19 +167,19 @@ fn integral(f: impl Fn(f64) -> f64) -> f64 {
 pub struct Profiles {
     rest: Profile,
     active: Profile,
-    kinship: f64,
+    overlap: f64,
 }
 
 impl Profiles {
     /// A slack and a tense profile.
     pub fn new(rest: Profile, active: Profile) -> Self {
-        let kinship = match (&rest, &active) {
+        let overlap = match (&rest, &active) {
             (Profile::Beta { powers: [p, q], scale }, Profile::Beta { powers: [m, n], scale: other }) => {
                 scale * other * beta(p + m + 1, q + n + 1)
             }
             _ => integral(|s| rest.value(s).0 * active.value(s).0),
         };
-        Self { rest, active, kinship }
+        Self { rest, active, overlap }
     }
 
     /// The profiles a definition asks for.
@@ -205,11 +190,6 @@ impl Profiles {
         ))
     }
 
-    /// Integral of the product: 1 for equal profiles.
-    pub fn kinship(&self) -> f64 {
-        self.kinship
-    }
-
     /// The profile at an activation, clamped to `[0, 1]`.
     pub fn at(&self, activation: f64) -> Blend<'_> {
         let (tense, slack) = self.weights(activation);
@@ -218,7 +198,7 @@ impl Profiles {
 
     fn weights(&self, activation: f64) -> (f64, f64) {
         let a = if activation.is_finite() { activation.clamp(0.0, 1.0) } else { 0.0 };
-        let norm = ((1.0 - a) * (1.0 - a) + a * a + 2.0 * a * (1.0 - a) * self.kinship).sqrt();
+        let norm = ((1.0 - a) * (1.0 - a) + a * a + 2.0 * a * (1.0 - a) * self.overlap).sqrt();
         (a / norm, (1.0 - a) / norm)
     }
 }
@@ -272,7 +252,7 @@ mod tests {
                 Profile::beta(whole("a0"), whole("b0")).unwrap(),
                 Profile::beta(whole("a1"), whole("b1")).unwrap(),
             );
-            assert!((profiles.kinship() - case["K"].as_f64().unwrap()).abs() < 1e-12);
+            assert!((profiles.overlap - case["K"].as_f64().unwrap()).abs() < 1e-12);
             let s = numbers(&case["s"]);
             for blend in case["cases"].as_array().unwrap() {
                 let at = profiles.at(blend["a"].as_f64().unwrap());
@@ -298,12 +278,25 @@ mod tests {
         }
         let case = &golden["dst_profile"];
         let terms = case["nc"].as_u64().unwrap() as usize;
-        let (width, profile) = Profile::from_widths(&numbers(&case["x"]), terms).unwrap();
+        let (width, profile) = from_widths(&numbers(&case["x"]), terms);
         assert!((width - case["w"].as_f64().unwrap()).abs() < 1e-9);
         let value = numbers(&case["Phi_unit"]);
         for (i, s) in numbers(&case["s"]).into_iter().enumerate() {
             assert!((profile.value(s).0 - value[i]).abs() < 1e-9);
         }
+    }
+
+    /// The profile with half-widths `widths` at `k / (n + 1)`, k = 1 to n, by its first `terms` sines, and its mean radius.
+    fn from_widths(widths: &[f64], terms: usize) -> (f64, Profile) {
+        let spacing = 1.0 / (widths.len() + 1) as f64;
+        let weight = |i: usize| {
+            let projected =
+                widths.iter().enumerate().map(|(k, x)| x * (PI * (i * (k + 1)) as f64 * spacing).sin());
+            2.0 * spacing * projected.sum::<f64>()
+        };
+        let weights: Vec<f64> = (1..=terms).map(weight).collect();
+        let width = (0.5 * weights.iter().map(|c| c * c).sum::<f64>()).sqrt();
+        (width, Profile::sines(&weights).unwrap())
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The elliptic section: `r(c) = 1 / sqrt(u^2 c^2 + v^2 (1 - c^2))`, c the cosine of the angle to the long axis,
+//! The elliptic section: `r(c) = 1 / sqrt(u^2 c^2 + v^2 (1 - c^2))`, c the cosine of the angle to the wide axis,
 //! e the eccentricity, `u = (1 - e^2)^(1/4)`, `v = 1 / u`. Half axes v and u: the area is pi for every e.
 //!
 //! Based on: Roussellet. Doctoral thesis. 2018, section 4.2.
@@ -21,17 +21,17 @@ impl Section {
         Self { short, long: short.recip() }
     }
 
-    /// Half axis across the broad direction.
+    /// Half axis across the wide axis.
     pub fn short(&self) -> f64 {
         self.short
     }
 
-    /// Half axis along the broad direction.
+    /// Half axis along the wide axis.
     pub fn long(&self) -> f64 {
         self.long
     }
 
-    /// Radius in the direction of cosine `c` to the long axis, and its derivative by `c`.
+    /// Radius in the direction of cosine `c` to the wide axis, and its derivative by `c`.
     #[inline]
     pub fn radius(&self, c: f64) -> (f64, f64) {
         let (u2, v2) = (self.short * self.short, self.long * self.long);
