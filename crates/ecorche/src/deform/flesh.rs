@@ -10,11 +10,12 @@
 //! Differs in: the fillet, unless the file asks for the clean union and the detail operator, which show every muscle's outline on the
 //! skin; one falloff per part; muscles shared out to parts.
 
-use super::layers::{Compact, PartLayer, PosedLayers, PosedMember, PosedPad, on_stations};
+use super::layers::{PartLayer, PosedLayers, PosedMember, PosedPad, on_stations};
 use super::{MuscleSettings, State};
 use crate::anatomy::{BindFrames, MuscleBlend};
 use crate::character::Character;
 use crate::dynamics::{self, Keep, Obstacle, Report, Rigid, SignedDistance};
+use crate::field::falloff::{FastFalloff, STEEPNESS};
 use crate::field::{Field, Grid};
 use crate::muscle::definition::BodyDef;
 use crate::muscle::{self, BuildError, Motion, Musculature, Near, Shape, thin};
@@ -65,7 +66,7 @@ pub(super) struct Flesh {
     /// Of each part: the fat pads that draw its flesh along.
     pads: Vec<Vec<usize>>,
     /// Of each part.
-    falloff: Vec<Compact>,
+    falloff: Vec<FastFalloff>,
     blend: MuscleBlend,
 }
 
@@ -88,7 +89,7 @@ impl Flesh {
         let skins: Vec<Obstacle> = skins.collect();
         let musculature = Musculature::new(definition, &character.skeleton, &bind_from_bone, folder, skins)?;
         let (members, pads) = members(character, surface, parts, &musculature);
-        let falloff = parts.parts.iter().map(|p| Compact::new(p.radius)).collect();
+        let falloff = parts.parts.iter().map(|p| FastFalloff::new(p.radius)).collect();
         Ok(Self { musculature, bind_from_bone, members, pads, falloff, blend })
     }
 
@@ -352,7 +353,7 @@ struct Skin {
 
 impl Skin {
     fn obstacle(part: &Part, frame: usize, bind_from_frame: Rigid) -> Obstacle {
-        let metres = 16.0 / 15.0 * f64::from(part.radius);
+        let metres = STEEPNESS.recip() * f64::from(part.radius);
         let skin = Self { field: part.field.clone(), bind_from_frame, metres };
         let shape = dynamics::Shape::Function(Arc::new(skin));
         Obstacle { frame, shape, keep: Keep::Inside, reach: (DVec3::ZERO, f64::INFINITY) }

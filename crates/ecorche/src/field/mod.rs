@@ -37,7 +37,7 @@
 mod cells;
 #[cfg(test)]
 pub(crate) mod conformance;
-pub mod falloff;
+pub(crate) mod falloff;
 pub mod grid;
 pub mod hrbf;
 pub mod operator;

@@ -12,6 +12,7 @@
 //! | [`Bulge`] | `tan theta` | contact crease with the flesh pushed up beside it |
 //! | [`Contact`] | contact amount | a wall between two limbs that press on each other |
 //! | [`Detail`] | none | small shapes on a main one |
+//! | [`Fillet`] | none | muscles and the skin that spans the grooves between them; not chosen by name |
 //!
 //! [`Table`] holds any of them as numbers, for those that are slow to solve.
 
@@ -23,6 +24,7 @@ mod conformance;
 pub mod contact;
 pub mod controller;
 pub mod detail;
+pub(crate) mod fillet;
 pub mod openable;
 pub mod ricci;
 pub mod table;
@@ -34,6 +36,7 @@ pub use clean_union::CleanUnion;
 pub use contact::Contact;
 pub use controller::{Abscissa, Controller, ControllerError, Scale};
 pub use detail::Detail;
+pub use fillet::Fillet;
 pub use ricci::Ricci;
 pub use table::{Table, TableError, TableSettings};
 pub use union::Union;
@@ -91,7 +94,19 @@ pub trait Operator: Debug + Send + Sync {
     }
 }
 
-/// Names of all operators, for messages and completion.
+impl dyn Operator + '_ {
+    /// Joins two samples taken at the same point, without the gradient of the opening.
+    #[inline]
+    pub(crate) fn join(&self, first: Sample, second: Sample, opening: f64) -> Sample {
+        let joined = self.compose(f64::from(first.value), f64::from(second.value), opening);
+        Sample {
+            value: joined.value as f32,
+            gradient: joined.da as f32 * first.gradient + joined.db as f32 * second.gradient,
+        }
+    }
+}
+
+/// Names of the operators that can be chosen, for messages and completion.
 pub const NAMES: [&str; 9] = [
     "union",
     "ricci",
@@ -161,10 +176,6 @@ impl Composition {
     #[inline]
     pub fn join(&self, first: Sample, second: Sample) -> Sample {
         let opening = self.controller.opening(controller::angle(first.gradient, second.gradient)).value;
-        let joined = self.operator.compose(f64::from(first.value), f64::from(second.value), opening);
-        Sample {
-            value: joined.value as f32,
-            gradient: joined.da as f32 * first.gradient + joined.db as f32 * second.gradient,
-        }
+        self.operator.join(first, second, opening)
     }
 }
