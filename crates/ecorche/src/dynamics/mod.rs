@@ -10,8 +10,8 @@
 //! | [`Anchor`] | ends that follow a frame exactly |
 //! | [`Tie`] | particles held near a frame by a spring |
 //! | [`Obstacle`] | capsules, distance grids, surfaces to stay inside of |
-//! | [`contact`](constraint::contact) | strands against each other |
-//! | [`friction`](constraint::friction) | Coulomb, against the moving surface |
+//! | `contact` | strands against each other |
+//! | `friction` | Coulomb, against the moving surface |
 //! | `bend` | strands do not bend sharper than they are thick |
 //!
 //! Nothing moves at bind: the forces there (weight, tension in a bent strand) are measured when the system is
@@ -32,11 +32,11 @@
 
 mod bend;
 mod chain;
-pub mod constraint;
-pub mod rigid;
-pub mod settle;
-pub mod step;
-pub mod system;
+mod constraint;
+mod rigid;
+mod settle;
+mod step;
+mod system;
 #[cfg(test)]
 mod tests;
 

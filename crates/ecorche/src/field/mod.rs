@@ -38,10 +38,10 @@ mod cells;
 #[cfg(test)]
 pub(crate) mod conformance;
 pub(crate) mod falloff;
-pub mod grid;
+pub(crate) mod grid;
 pub mod hrbf;
 pub mod operator;
-pub mod posed;
+mod posed;
 pub mod section;
 pub mod tree;
 
