@@ -73,13 +73,13 @@ impl Symmetric {
 
 impl Chain {
     /// Whether all links join neighbours, one after the other.
-    pub fn fits(links: &[Distance]) -> bool {
+    pub(crate) fn fits(links: &[Distance]) -> bool {
         links.iter().all(|l| l.ends[1] == l.ends[0] + 1 && l.compliance > 0.0)
             && links.windows(2).all(|l| l[0].ends[0] < l[1].ends[0])
     }
 
     /// Moves the particles. `stiffer`: factor on a link's stiffness; `ties`: particle, stiffness (N/m), target.
-    pub fn solve(
+    pub(crate) fn solve(
         &mut self,
         position: &mut [DVec3],
         inverse_mass: &[f64],

@@ -20,7 +20,7 @@ impl System {
     ///
     /// # Panics
     /// If state, pose or drives are not this system's.
-    pub fn settle(&self, state: &mut State, frames: &[Rigid], drives: &[Drive]) -> Report {
+    pub(crate) fn settle(&self, state: &mut State, frames: &[Rigid], drives: &[Drive]) -> Report {
         assert!(state.strands.len() == self.strands.len() && drives.len() == self.strands.len());
         if !frames.iter().all(Rigid::is_finite) {
             return Report::default();

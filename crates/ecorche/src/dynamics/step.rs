@@ -72,7 +72,7 @@ pub struct State {
 
 impl State {
     /// Takes all speed away, as if the frames had stood still for long.
-    pub fn calm(&mut self) {
+    pub(crate) fn calm(&mut self) {
         for strand in &mut self.strands {
             strand.velocity.fill(DVec3::ZERO);
             strand.rested = SETTLED;
@@ -166,7 +166,7 @@ impl System {
     ///
     /// # Panics
     /// If state, pose or drives are not this system's.
-    pub fn step(
+    pub(crate) fn step(
         &self,
         state: &mut State,
         next: &[Rigid],

@@ -165,17 +165,12 @@ impl Strand {
     }
 
     /// Number of particles.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.spec.position.len()
     }
 
-    /// Never: a strand has particles.
-    pub fn is_empty(&self) -> bool {
-        self.spec.position.is_empty()
-    }
-
     /// What it was made from.
-    pub fn spec(&self) -> &StrandSpec {
+    pub(crate) fn spec(&self) -> &StrandSpec {
         &self.spec
     }
 
@@ -193,7 +188,7 @@ impl Strand {
     }
 
     /// Where the frames alone put the particles.
-    pub fn carry(&self, frames: &[Rigid], carried: &mut [DVec3]) {
+    pub(crate) fn carry(&self, frames: &[Rigid], carried: &mut [DVec3]) {
         let controls = self.spec.controls.len();
         let mut few = [DVec3::ZERO; MOST_CONTROLS];
         let many: Vec<DVec3>;
@@ -254,7 +249,7 @@ impl System {
     ///
     /// # Panics
     /// If lists that belong together differ in length or an index is out of range.
-    pub fn new(
+    pub(crate) fn new(
         bind: Vec<Rigid>,
         strands: Vec<StrandSpec>,
         obstacles: Vec<Obstacle>,
@@ -272,12 +267,12 @@ impl System {
     }
 
     /// The strands.
-    pub fn strands(&self) -> &[Strand] {
+    pub(crate) fn strands(&self) -> &[Strand] {
         &self.strands
     }
 
     /// The obstacles.
-    pub fn obstacles(&self) -> &[Obstacle] {
+    pub(crate) fn obstacles(&self) -> &[Obstacle] {
         &self.obstacles
     }
 
@@ -301,7 +296,7 @@ impl System {
     }
 
     /// Its size against a human's.
-    pub fn unit(&self) -> f64 {
+    pub(crate) fn unit(&self) -> f64 {
         self.unit
     }
 
@@ -311,12 +306,12 @@ impl System {
     }
 
     /// Frames at bind.
-    pub fn bind(&self) -> &[Rigid] {
+    pub(crate) fn bind(&self) -> &[Rigid] {
         &self.bind
     }
 
     /// The state at rest in a pose: every particle where the frames carry it.
-    pub fn at_rest(&self, frames: &[Rigid]) -> State {
+    pub(crate) fn at_rest(&self, frames: &[Rigid]) -> State {
         let strands = self
             .strands
             .iter()

@@ -72,10 +72,10 @@ pub enum FitError {
 }
 
 /// A tetrahedron is the smallest closed surface.
-pub const MIN_SAMPLES: usize = 4;
+const MIN_SAMPLES: usize = 4;
 
 /// The matrix has `(4 n)^2` entries: 128 MB here.
-pub const MAX_SAMPLES: usize = 1000;
+const MAX_SAMPLES: usize = 1000;
 
 /// Closer than this, in limb radii, two samples are one: at 1e-4 the `f32` sum still agrees to 2e-5 limb
 /// radii, at 1e-5 it is off by 2e-3. Evenly spread samples are never closer than 0.1.
@@ -261,14 +261,6 @@ impl Hrbf {
         (self.scale * sum(&value), gradient)
     }
 
-    /// [`Hrbf::distance`] in `f64`, for tools and to measure what `f32` loses.
-    pub fn exact_distance(&self, point: DVec3) -> (f64, DVec3) {
-        let scale = f64::from(self.scale);
-        let (value, gradient) =
-            evaluate(&self.centres, &self.weights, (point - self.middle.as_dvec3()) / scale);
-        (scale * value, gradient)
-    }
-
     /// A fit as [`Hrbf::solution`] describes it.
     pub(crate) fn from_solution(
         middle: Vec3,
@@ -285,18 +277,8 @@ impl Hrbf {
         (self.middle, self.scale, &self.centres, &self.weights)
     }
 
-    /// Number of centres, one per sample.
-    pub fn len(&self) -> usize {
-        self.centres.len()
-    }
-
-    /// Never: a fit has at least [`MIN_SAMPLES`] centres.
-    pub fn is_empty(&self) -> bool {
-        self.centres.is_empty()
-    }
-
     /// Box around the centres, metres.
-    pub fn bounds(&self) -> (Vec3, Vec3) {
+    pub(crate) fn bounds(&self) -> (Vec3, Vec3) {
         let low = self.centres.iter().fold(DVec3::INFINITY, |low, c| low.min(*c)).as_vec3();
         let high = self.centres.iter().fold(DVec3::NEG_INFINITY, |high, c| high.max(*c)).as_vec3();
         (self.middle + self.scale * low, self.middle + self.scale * high)
@@ -343,12 +325,12 @@ impl CompactHrbf {
     }
 
     /// The surface behind the field.
-    pub fn hrbf(&self) -> &Hrbf {
+    pub(crate) fn hrbf(&self) -> &Hrbf {
         &self.hrbf
     }
 
     /// The transfer from distance to value.
-    pub fn falloff(&self) -> Falloff {
+    pub(crate) fn falloff(&self) -> Falloff {
         self.falloff
     }
 }

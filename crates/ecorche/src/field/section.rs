@@ -79,14 +79,14 @@ impl Window {
     }
 
     /// The point at `x`, `y` from -1 to 1, to the right and up.
-    pub fn point(&self, at: Vec2) -> Vec3 {
+    pub(crate) fn point(&self, at: Vec2) -> Vec3 {
         let [right, up] = self.axis.right_and_up();
         let at = at * self.half;
         self.middle + right * at.x + up * at.y
     }
 
     /// Where a point is seen, from -1 to 1 inside the window.
-    pub fn seen(&self, point: Vec3) -> Vec2 {
+    pub(crate) fn seen(&self, point: Vec3) -> Vec2 {
         let [right, up] = self.axis.right_and_up();
         let from = point - self.middle;
         Vec2::new(from.dot(right), from.dot(up)) / self.half
@@ -117,7 +117,7 @@ impl Section {
     }
 
     /// Position of a sample.
-    pub fn point(&self, index: usize) -> Vec3 {
+    pub(crate) fn point(&self, index: usize) -> Vec3 {
         let share = |i: usize, count: usize| 2.0 * i as f32 / (count - 1) as f32 - 1.0;
         let at = Vec2::new(share(index % self.columns, self.columns), share(index / self.columns, self.rows));
         self.window.point(at)

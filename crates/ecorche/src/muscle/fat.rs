@@ -25,7 +25,7 @@ impl FatPad {
     /// How much of the pad's way the flesh at a point goes along, `(1 - (k / 2)^4)^2`, and its gradient; `None` where it does not. The slope
     /// is at most 1.22 over the shortest half axis: flesh does not fold as long as the way is less than 0.8 of that.
     #[inline]
-    pub fn share(&self, point: DVec3) -> Option<(f64, DVec3)> {
+    pub(crate) fn share(&self, point: DVec3) -> Option<(f64, DVec3)> {
         let scaled = self.world_from_pad.point_back(point) / self.radii;
         let square = 0.25 * scaled.length_squared();
         if square.is_nan() || square >= 1.0 {
@@ -34,11 +34,6 @@ impl FatPad {
         let left = 1.0 - square * square;
         let slope = -2.0 * left * square;
         Some((left * left, self.world_from_pad.vector(scaled / self.radii) * slope))
-    }
-
-    /// Cubic metres.
-    pub fn volume(&self) -> f64 {
-        4.0 / 3.0 * std::f64::consts::PI * self.radii.x * self.radii.y * self.radii.z
     }
 }
 

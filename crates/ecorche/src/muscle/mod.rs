@@ -59,7 +59,10 @@ pub use musculature::{
     Controls, Flesh, Motion, Musculature, PosedFat, PosedMuscle, Settings, State, Workspace,
 };
 pub(crate) use shape::Table;
-pub use shape::spindle::{Axis, Blend, Profile, ProfileError, Profiles, Section, Spindle};
+#[cfg(test)]
+pub(crate) use shape::spindle::Axis;
+pub(crate) use shape::spindle::{Blend, Profile, Profiles};
+pub use shape::spindle::{ProfileError, Spindle};
 pub use shape::{DrawnSurface, Near, Ring, Shape};
 
 /// Values of a second program.

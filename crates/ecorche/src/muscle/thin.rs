@@ -64,7 +64,7 @@ fn smoothstep(t: f64) -> f64 {
 
 /// The part's table with room for the muscles, which are at rest in the same space. `radius` is the falloff's;
 /// each muscle comes with the share in `[0, 1]` it has in the part along its length.
-pub fn thin(
+pub(crate) fn thin(
     field: &Grid,
     radius: f32,
     muscles: &[(&Shape, &(dyn Fn(f64) -> f64 + Sync))],

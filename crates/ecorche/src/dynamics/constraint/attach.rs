@@ -15,7 +15,7 @@ pub struct Anchor {
 impl Anchor {
     /// Where it is in the world.
     #[inline]
-    pub fn position(&self, frames: &[Rigid]) -> DVec3 {
+    pub(crate) fn position(&self, frames: &[Rigid]) -> DVec3 {
         frames[self.frame].point(self.at)
     }
 }
@@ -39,14 +39,14 @@ const STIFFENS: f64 = 100.0;
 impl Tie {
     /// Factor on the stiffness when drawn by `off` metres.
     #[inline]
-    pub fn stiffer(&self, off: f64) -> f64 {
+    pub(crate) fn stiffer(&self, off: f64) -> f64 {
         let drawn = (off / self.reach).min(1.0);
         1.0 + (STIFFENS - 1.0) * drawn * drawn
     }
 
     /// Keeps the particle within reach of `target`.
     #[inline]
-    pub fn hold(&self, position: &mut [DVec3], target: DVec3) {
+    pub(crate) fn hold(&self, position: &mut [DVec3], target: DVec3) {
         let off = position[self.particle] - target;
         if off.length_squared() > self.reach * self.reach {
             position[self.particle] = target + off.clamp_length_max(self.reach);
@@ -55,7 +55,7 @@ impl Tie {
 
     /// One XPBD correction towards `target`; `scaled` is compliance / h^2.
     #[inline]
-    pub fn solve(
+    pub(crate) fn solve(
         &self,
         position: &mut [DVec3],
         inverse_mass: &[f64],

@@ -72,14 +72,14 @@ pub(in crate::dynamics) struct Meeting {
 
 impl Obstacle {
     /// A capsule between two points of a frame.
-    pub fn capsule(frame: usize, ends: [DVec3; 2], radius: f64) -> Self {
+    pub(crate) fn capsule(frame: usize, ends: [DVec3; 2], radius: f64) -> Self {
         let reach = ((ends[0] + ends[1]) * 0.5, 0.5 * ends[0].distance(ends[1]) + radius);
         Self { frame, shape: Shape::Capsule { ends, radius }, keep: Keep::Outside, reach }
     }
 
     /// Distance to the surface in frame coordinates, positive where particles may be, and its gradient.
     #[inline]
-    pub fn free_distance(&self, local: DVec3) -> (f64, DVec3) {
+    pub(crate) fn free_distance(&self, local: DVec3) -> (f64, DVec3) {
         let (value, gradient) = match &self.shape {
             Shape::Capsule { ends: [a, b], radius } => {
                 let along = *b - *a;

@@ -93,7 +93,7 @@ pub(in crate::dynamics) struct Copy {
 
 impl Near {
     /// How the particle moves; where it keeps its distance, by how much more it does, metres.
-    pub fn push(
+    pub(crate) fn push(
         &mut self,
         copy: &Copy,
         own: usize,

@@ -23,7 +23,7 @@ pub struct Correction {
 /// Moves a particle out along the unit `normal` by `depth`, and brakes its sliding. `moved`: displacement of the
 /// particle in this substep relative to the surface.
 #[inline]
-pub fn correction(moved: DVec3, normal: DVec3, depth: f64, coefficient: f64) -> Correction {
+pub(crate) fn correction(moved: DVec3, normal: DVec3, depth: f64, coefficient: f64) -> Correction {
     let approach = (-moved.dot(normal)).max(0.0).min(depth);
     let sliding = moved - moved.dot(normal) * normal;
     let length = sliding.length();
@@ -41,7 +41,7 @@ const FLESH_DAMPING: f64 = 0.5;
 /// Moves a particle of flesh that is `depth` inside other flesh. `moved`: as for [`correction`]; `weights`: inverse mass
 /// of the particle, and of both sides together; `flesh`: how hard it pushes back, N/m; `h`: length of the substep, seconds.
 #[inline]
-pub fn yielding(
+pub(crate) fn yielding(
     moved: DVec3,
     normal: DVec3,
     depth: f64,

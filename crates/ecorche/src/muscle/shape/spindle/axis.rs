@@ -71,7 +71,7 @@ impl Axis {
     /// An axis through the points. `wide_axis`: wanted directions of the section's wide axis at both ends, of any
     /// length; `twist`: that of the previous moment, 0 at bind. `None` if the points have no extent or are not
     /// finite.
-    pub fn new(points: &[DVec3], wide_axis: [DVec3; 2], twist: f64) -> Option<Self> {
+    pub(crate) fn new(points: &[DVec3], wide_axis: [DVec3; 2], twist: f64) -> Option<Self> {
         let total: f64 = points.windows(2).map(|p| p[0].distance(p[1])).sum();
         if !(total.is_finite() && total > 1e-9) {
             return None;
@@ -156,37 +156,37 @@ impl Axis {
     }
 
     /// Vertices, metres.
-    pub fn points(&self) -> &[DVec3] {
+    pub(crate) fn points(&self) -> &[DVec3] {
         &self.points
     }
 
     /// Unit tangents at the vertices.
-    pub fn tangents(&self) -> &[DVec3] {
+    pub(crate) fn tangents(&self) -> &[DVec3] {
         &self.tangents
     }
 
     /// Unit directions of the section's wide axis at the vertices.
-    pub fn wide_axes(&self) -> &[DVec3] {
+    pub(crate) fn wide_axes(&self) -> &[DVec3] {
         &self.wide_axes
     }
 
     /// Length, metres.
-    pub fn length(&self) -> f64 {
+    pub(crate) fn length(&self) -> f64 {
         self.length
     }
 
     /// The twist, radians; give it to the next moment.
-    pub fn twist(&self) -> f64 {
+    pub(crate) fn twist(&self) -> f64 {
         self.twist
     }
 
     /// Share of the length at vertex `i`.
-    pub fn share(&self, i: usize) -> f64 {
+    pub(crate) fn share(&self, i: usize) -> f64 {
         self.starts[i] / self.length
     }
 
     /// Point and unit tangent at share `s` of the length, clamped to `[0, 1]`.
-    pub fn place(&self, s: f64) -> (DVec3, DVec3) {
+    pub(crate) fn place(&self, s: f64) -> (DVec3, DVec3) {
         let along = s.clamp(0.0, 1.0) * self.length;
         let k = self.starts.partition_point(|&start| start <= along).clamp(1, self.lengths.len()) - 1;
         let t = (along - self.starts[k]) / self.lengths[k];
@@ -195,7 +195,7 @@ impl Axis {
     }
 
     /// Unit direction of the section's wide axis at share `s` of the length.
-    pub fn wide_axis(&self, s: f64) -> DVec3 {
+    pub(crate) fn wide_axis(&self, s: f64) -> DVec3 {
         let along = s.clamp(0.0, 1.0) * self.length;
         let k = self.starts.partition_point(|&start| start <= along).clamp(1, self.lengths.len()) - 1;
         let t = (along - self.starts[k]) / self.lengths[k];
@@ -204,7 +204,7 @@ impl Axis {
 
     /// Where a foot is, metres.
     #[inline]
-    pub fn at(&self, foot: &Foot) -> DVec3 {
+    pub(crate) fn at(&self, foot: &Foot) -> DVec3 {
         self.points[foot.segment] + foot.t * self.lengths[foot.segment] * self.directions[foot.segment]
     }
 
@@ -239,7 +239,7 @@ impl Axis {
 
     /// Where a point projects to: the nearest of all section planes it lies in. `None` if nothing of the axis is within
     /// `reach` metres.
-    pub fn project(&self, q: DVec3, reach: f64) -> Option<Foot> {
+    pub(crate) fn project(&self, q: DVec3, reach: f64) -> Option<Foot> {
         let last = self.points.len() - 1;
         let mut best: (f64, Option<Foot>) = (reach * reach, None);
         let mut offer = |square: f64, foot: Foot| {

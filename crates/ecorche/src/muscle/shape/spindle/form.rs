@@ -22,7 +22,7 @@ pub(crate) struct SpindleForm {
 impl SpindleForm {
     /// A spindle of mean radius `width` (metres) around `points`. `ends`: world from the bones of origin and insertion;
     /// `wide_axis`: in the world, of any length. `None` if the points have no extent or are not finite.
-    pub fn new(
+    pub(crate) fn new(
         profiles: Arc<Profiles>,
         points: &[DVec3],
         ends: [Rigid; 2],
@@ -35,12 +35,12 @@ impl SpindleForm {
     }
 
     /// Length at bind, metres.
-    pub fn length(&self) -> f64 {
+    pub(crate) fn length(&self) -> f64 {
         self.length
     }
 
     /// Cubic metres.
-    pub fn volume(&self) -> f64 {
+    pub(crate) fn volume(&self) -> f64 {
         self.volume
     }
 
@@ -51,12 +51,12 @@ impl SpindleForm {
 
     /// How far the section turns along the axis, radians, continued from the last moment's twist. `None` for points
     /// without extent.
-    pub fn twist(&self, points: &[DVec3], ends: [Rigid; 2], last: f64) -> Option<f64> {
+    pub(crate) fn twist(&self, points: &[DVec3], ends: [Rigid; 2], last: f64) -> Option<f64> {
         self.axis(points, ends, last).map(|axis| axis.twist())
     }
 
     /// The spindle through `points`; `None` for points without extent.
-    pub fn pose(&self, points: &[DVec3], ends: [Rigid; 2], state: &ShapeState) -> Option<Spindle> {
+    pub(crate) fn pose(&self, points: &[DVec3], ends: [Rigid; 2], state: &ShapeState) -> Option<Spindle> {
         let axis = self.axis(points, ends, state.twist)?;
         let ShapeState { activation, eccentricity, gain, .. } = *state;
         let width = width_for_volume(&axis, &self.profiles, activation, self.volume, self.length);
@@ -65,7 +65,7 @@ impl SpindleForm {
 
     /// Radius of each of `count` particles for contacts, metres, on an axis of `length` metres: the section's short half axis,
     /// because flat muscles lie flat on what they touch.
-    pub fn contact_radii(&self, length: f64, count: usize, state: &ShapeState) -> Vec<f64> {
+    pub(crate) fn contact_radii(&self, length: f64, count: usize, state: &ShapeState) -> Vec<f64> {
         let long = length.clamp(0.3 * self.length, 3.0 * self.length);
         let width = (self.volume / (PI * long)).sqrt() * state.gain;
         let short = Section::new(state.eccentricity).short();

@@ -84,7 +84,13 @@ fn swept_length(axis: &Axis, profiles: &Profiles, activation: f64) -> f64 {
 
 impl Spindle {
     /// A muscle of mean radius `width` (metres) around an axis.
-    pub fn new(axis: Axis, profiles: Arc<Profiles>, activation: f64, eccentricity: f64, width: f64) -> Self {
+    pub(crate) fn new(
+        axis: Axis,
+        profiles: Arc<Profiles>,
+        activation: f64,
+        eccentricity: f64,
+        width: f64,
+    ) -> Self {
         Self::of_section(axis, profiles, activation, Section::new(eccentricity), width)
     }
 
@@ -108,7 +114,7 @@ impl Spindle {
     }
 
     /// Its axis.
-    pub fn axis(&self) -> &Axis {
+    pub(crate) fn axis(&self) -> &Axis {
         &self.axis
     }
 
@@ -149,7 +155,7 @@ impl Spindle {
     }
 
     /// By its formula, without integrating the field: `pi w^2` times the swept length, cubic metres.
-    pub fn volume(&self) -> f64 {
+    pub(crate) fn volume(&self) -> f64 {
         PI * self.width * self.width * swept_length(&self.axis, &self.profiles, self.activation)
     }
 

@@ -64,7 +64,7 @@ fn beta(m: i32, n: i32) -> f64 {
 
 impl Profile {
     /// `s^(a-1) (1-s)^(b-1)`, a and b from 2 to 9.
-    pub fn beta(a: u8, b: u8) -> Result<Self, ProfileError> {
+    pub(crate) fn beta(a: u8, b: u8) -> Result<Self, ProfileError> {
         if !(2..=9).contains(&a) || !(2..=9).contains(&b) {
             return Err(ProfileError::Beta(a, b));
         }
@@ -73,7 +73,7 @@ impl Profile {
     }
 
     /// Two cubic slopes that meet at `peak`.
-    pub fn cubic(peak: f32) -> Result<Self, ProfileError> {
+    pub(crate) fn cubic(peak: f32) -> Result<Self, ProfileError> {
         if peak > 0.0 && peak < 1.0 {
             Ok(Self::Cubic { peak: f64::from(peak) })
         } else {
@@ -82,7 +82,7 @@ impl Profile {
     }
 
     /// A sum of sines, scaled.
-    pub fn sines(weights: &[f64]) -> Result<Self, ProfileError> {
+    pub(crate) fn sines(weights: &[f64]) -> Result<Self, ProfileError> {
         let square = 0.5 * weights.iter().map(|c| c * c).sum::<f64>();
         if weights.len() > 32 || !(square.is_finite() && square > 0.0) {
             return Err(ProfileError::Sines(weights.len()));
@@ -96,7 +96,7 @@ impl Profile {
     }
 
     /// The profile a definition asks for.
-    pub fn from_definition(definition: &ProfileDef) -> Result<Self, ProfileError> {
+    pub(crate) fn from_definition(definition: &ProfileDef) -> Result<Self, ProfileError> {
         match definition {
             ProfileDef::Beta([a, b]) => Self::beta(*a, *b),
             ProfileDef::Cubic(cubic) => Self::cubic(cubic.peak),
@@ -108,7 +108,7 @@ impl Profile {
 
     /// Thickness and its derivative at `s`; zero outside `[0, 1]`.
     #[inline]
-    pub fn value(&self, s: f64) -> (f64, f64) {
+    pub(crate) fn value(&self, s: f64) -> (f64, f64) {
         if !(0.0..=1.0).contains(&s) {
             return (0.0, 0.0);
         }
@@ -172,7 +172,7 @@ pub struct Profiles {
 
 impl Profiles {
     /// A slack and a tense profile.
-    pub fn new(rest: Profile, active: Profile) -> Self {
+    pub(crate) fn new(rest: Profile, active: Profile) -> Self {
         let overlap = match (&rest, &active) {
             (Profile::Beta { powers: [p, q], scale }, Profile::Beta { powers: [m, n], scale: other }) => {
                 scale * other * beta(p + m + 1, q + n + 1)
@@ -183,7 +183,7 @@ impl Profiles {
     }
 
     /// The profiles a definition asks for.
-    pub fn from_definition(definition: &ProfilesDef) -> Result<Self, ProfileError> {
+    pub(crate) fn from_definition(definition: &ProfilesDef) -> Result<Self, ProfileError> {
         Ok(Self::new(
             Profile::from_definition(&definition.rest)?,
             Profile::from_definition(&definition.active)?,
@@ -191,7 +191,7 @@ impl Profiles {
     }
 
     /// The profile at an activation, clamped to `[0, 1]`.
-    pub fn at(&self, activation: f64) -> Blend<'_> {
+    pub(crate) fn at(&self, activation: f64) -> Blend<'_> {
         let (tense, slack) = self.weights(activation);
         Blend { profiles: self, slack, tense }
     }
@@ -214,7 +214,7 @@ pub struct Blend<'a> {
 impl Blend<'_> {
     /// Thickness relative to the mean radius and its derivative by `s`.
     #[inline]
-    pub fn value(&self, s: f64) -> (f64, f64) {
+    pub(crate) fn value(&self, s: f64) -> (f64, f64) {
         let (mut value, mut slope) = (0.0, 0.0);
         for (weight, profile) in [(self.slack, &self.profiles.rest), (self.tense, &self.profiles.active)] {
             if weight != 0.0 {
@@ -227,7 +227,7 @@ impl Blend<'_> {
     }
 
     /// The largest thickness relative to the mean radius, to 1e-4.
-    pub fn peak(&self) -> f64 {
+    pub(crate) fn peak(&self) -> f64 {
         let steps = 48;
         let at = |i: i32| self.value(f64::from(i) / f64::from(steps)).0;
         let top = (1..steps).max_by(|&a, &b| at(a).total_cmp(&at(b))).unwrap_or(1);

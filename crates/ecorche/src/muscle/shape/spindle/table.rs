@@ -44,7 +44,7 @@ pub(crate) struct SpindleTable {
 
 impl SpindleTable {
     /// Tabulates a spindle at three blocks of eight stations.
-    pub fn new(spindle: &Spindle) -> Self {
+    pub(crate) fn new(spindle: &Spindle) -> Self {
         let blocks = 3;
         let last = blocks * LANES;
         let axis = spindle.axis();
@@ -93,18 +93,18 @@ impl SpindleTable {
     }
 
     /// The boxes around stretches of the axis, end to end.
-    pub fn stretches(&self) -> impl Iterator<Item = [Vec3; 2]> + '_ {
+    pub(crate) fn stretches(&self) -> impl Iterator<Item = [Vec3; 2]> + '_ {
         self.blocks.iter().map(|b| [self.origin + b.low, self.origin + b.high])
     }
 
     /// Largest distance from the axis to the surface, metres.
-    pub fn thickest(&self) -> f32 {
+    pub(crate) fn thickest(&self) -> f32 {
         self.thickest
     }
 
     /// Value at a point; `None` further than `reach` from the axis.
     #[inline]
-    pub fn near(&self, point: Vec3, reach: f32) -> Option<TableNear> {
+    pub(crate) fn near(&self, point: Vec3, reach: f32) -> Option<TableNear> {
         let q = point - self.origin;
         let mut best = (reach * reach, usize::MAX, 0.0f32);
         let last = self.stations.len() - 1;
