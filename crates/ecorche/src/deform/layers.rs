@@ -1,11 +1,11 @@
 //! Muscles and fat of every part in one moment, joined to the parts' fields.
 //!
-//! A point feels three muscles of the sixty under a trunk. Which, is told by boxes around stretches of their axes, eight of
-//! them at a time: a muscle farther away than the fillet is wide changes no bit of the result.
+//! Three of the sixty muscles under a trunk matter at a point. Bounding boxes around stretches of their axes, tested eight at a
+//! time, tell which: a muscle farther away than the fillet is wide changes no bit of the result.
 //!
-//! Fat is not joined. With o the way a pad is drawn off its place and w the share of it that the flesh at p goes along, the part and
-//! its muscles have at p the value they have at `p - w(p) o`, summed over pads: the space under the skin is moved, and what was smooth stays so. An
-//! ellipsoid joined like a muscle is felt through the part only where it stands out, and skin over its rim creases when it moves.
+//! Fat displaces the flesh instead of joining it. With o the offset of a pad and w its share at p, the part and its muscles
+//! have at p the value they had at `p - w(p) o`, summed over pads: the space under the skin moves and smooth shapes stay smooth.
+//! An ellipsoid joined like a muscle shows only where it stands out of the part, and skin over its rim creases when it moves.
 
 use crate::anatomy::MuscleBlend;
 use crate::field::falloff::FastFalloff;
@@ -20,13 +20,13 @@ use std::sync::Arc;
 /// A fibre of one part in one moment.
 pub(super) struct PosedMember {
     pub muscle: Arc<Table>,
-    /// How far outside its surface it is felt, metres.
+    /// How far its field reaches outside its surface, metres.
     pub reach: f32,
     /// Share in the part at even stations.
     pub share: Arc<[f32]>,
 }
 
-/// A fat pad that is drawn off its place.
+/// A displaced fat pad.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PosedPad {
     field: FatPad,
@@ -59,7 +59,7 @@ impl PosedMember {
             return Sample::OUTSIDE;
         };
         let (mut value, mut slope) = (falloff.value(distance), falloff.slope(distance));
-        // Led to zero over the outer half of the reach.
+        // Fades to zero over the outer half of the reach.
         let t = 2.0 - 2.0 * distance / self.reach;
         if t < 1.0 {
             let (fade, by_t) = (t * t * (3.0 - 2.0 * t), 6.0 * t * (1.0 - t));
@@ -82,7 +82,7 @@ pub(super) fn on_stations(list: &[f32], s: f32) -> (f32, f32) {
 
 const LANES: usize = 8;
 
-/// Eight boxes; the last of them may be nowhere.
+/// Eight boxes; the last ones may be empty.
 struct Octet {
     low: [[f32; LANES]; 3],
     high: [[f32; LANES]; 3],
@@ -93,7 +93,7 @@ struct Octet {
 }
 
 impl Octet {
-    const NOWHERE: Self = Self {
+    const EMPTY: Self = Self {
         low: [[f32::INFINITY; LANES]; 3],
         high: [[f32::INFINITY; LANES]; 3],
         thick: [0.0; LANES],
@@ -148,7 +148,7 @@ impl PartLayer {
                 support = support.with(Support { low: low - margin, high: high + margin });
                 let lane = count % LANES;
                 if lane == 0 {
-                    octets.push(Octet::NOWHERE);
+                    octets.push(Octet::EMPTY);
                 }
                 count += 1;
                 let Some(octet) = octets.last_mut() else { continue };
@@ -171,7 +171,7 @@ pub(super) struct PosedLayers {
     pub parts: Vec<PartLayer>,
 }
 
-/// Most muscles felt at one point of a part; more are ignored. The athlete's trunk has up to nine.
+/// Most muscles joined at one point of a part; more are ignored. The athlete's trunk has up to nine.
 const MOST_FELT: usize = 16;
 
 impl Layers for PosedLayers {
@@ -199,7 +199,7 @@ impl Layers for PosedLayers {
         let layer = &self.parts[part as usize];
         let mut felt = [Sample::OUTSIDE; MOST_FELT];
         let mut count = 0;
-        // What is less than a fillet below the rest is not felt; a clean union feels everything.
+        // A muscle more than a fillet below the rest changes nothing; to a clean union all muscles count.
         let fillet = if layer.blend == MuscleBlend::Fillet { layer.fillet } else { 1.0 };
         let mut most = layer.falloff.farthest(own.value - fillet);
         let mut last = usize::MAX;
@@ -221,7 +221,7 @@ impl Layers for PosedLayers {
                 }
                 let value = next.value;
                 most = most.min(layer.falloff.farthest(value - fillet));
-                // In the order of their values, not of the anatomy: left and right are then joined alike.
+                // In the order of their values, not of the anatomy, so that left and right are the same.
                 let at = felt[..count].partition_point(|s| s.value > value);
                 felt[at..=count].rotate_right(1);
                 felt[at] = next;
@@ -247,12 +247,12 @@ impl Layers for PosedLayers {
 }
 
 /// Width of the fillet between muscles, and between them and the part, in values: skin and fascia span grooves. Below
-/// 0.5, or a field alone would not be itself. At 0.1 the contracted biceps stands out like a ball; at 0.45 grooves are
+/// 0.5, or a field alone would change. At 0.1 the contracted biceps stands out like a ball; at 0.45 grooves are
 /// gone.
 const FILLET: f32 = 0.3;
-/// The same in metres, in mean reaches of the muscles: a value of a thick part is many times as long as its muscles are felt. Edges
+/// The same in metres, in mean reaches of the muscles: a value of a thick part is many times as long as its muscles reach. Edges
 /// of mh_base bent by 15 degrees more than without muscles, in the mean of its jump's frames: 365 with 0.3, 338 with 0.6, 339 with
-/// this, 366 with 2 and 374 with [`FILLET`] alone, 0.06 m in a trunk whose muscles are felt for 0.02.
+/// this, 366 with 2 and 374 with [`FILLET`] alone, 0.06 m in a trunk whose muscles reach 0.02 m.
 const FILLED: f32 = 1.0;
 
 #[cfg(test)]

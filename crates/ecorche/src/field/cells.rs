@@ -1,7 +1,7 @@
 //! A [`Grid`] laid out for reading in any order: one cell, one cache line.
 //!
 //! A look-up in a grid touches four rows of nodes, in as many places of memory. Skin is coarser than the grid, so that the
-//! next vertex finds little of it again, and tracking waited more than it reckoned. Here every cell holds its own copy of
+//! next vertex finds little of it in the cache, and tracking spent more time waiting than computing. Here every cell holds its own copy of
 //! its eight corners, values and gradients as 16-bit integers: 64 bytes, aligned.
 //!
 //! Values are off by no more than 1.6e-5 and gradients by 1.6e-5 of the steepest, a tenth of what the grid itself is off.
@@ -43,7 +43,7 @@ impl Cells {
         Self::in_units_of(grid, grid)
     }
 
-    /// Copies a grid that was changed here and there: where it is as before, so is the copy, to the bit. Gradients steeper
+    /// Copies a grid that was changed in places: where it is unchanged, the copy has the same bits. Gradients steeper
     /// than any were before are cut.
     pub(crate) fn in_units_of(grid: &Grid, before: &Grid) -> Self {
         let (cells_per_metre, cells) = grid.shape();

@@ -1,4 +1,4 @@
-//! Fields to look at: sampled on a plane, or as the surface of one value.
+//! Views of a field: samples on a plane, or the surface of one value.
 
 use super::{Field, Sample};
 use crate::geom::TriMesh;
@@ -7,7 +7,7 @@ use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use std::str::FromStr;
 
-/// The axis a section is perpendicular to. One looks against it, and up stays up where it can.
+/// The axis a section is perpendicular to. The view is against it; up stays up where possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
     /// From the character's left: its front is to the left.
@@ -38,7 +38,7 @@ impl Axis {
     }
 }
 
-/// A letter that is no axis.
+/// A letter that does not name an axis.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no axis is called \"{0}\"; use x, y or z")]
 pub struct UnknownAxis(String);
@@ -68,7 +68,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// The window around a box, widened to the shape of a picture of `width` by `height` pixels with some room.
+    /// The window around a box, widened to the aspect of a picture of `width` by `height` pixels with some room.
     pub fn around(axis: Axis, low: Vec3, high: Vec3, [width, height]: [usize; 2]) -> Self {
         let [right, up] = axis.right_and_up();
         let extent = high - low;

@@ -1,6 +1,6 @@
 //! The field of a whole body: one field per part, joined along the skeleton.
 //!
-//! | rule | value | contact between limbs that are no neighbours |
+//! | rule | value | contact between limbs that are not neighbours |
 //! |---|---|---|
 //! | [`Rule::Branches`] | each branch joined to its parent by the joint's operator, siblings two by two by the default one | under the operator of the joint where the branches meet |
 //! | [`Rule::JointPairs`] | largest of the joints' pairs `g_k(f_i, f_j)` | none: a pair without the contact gives back the undented value |
@@ -46,10 +46,10 @@ pub enum Rule {
     Contact,
 }
 
-/// Why parts make no tree.
+/// Why parts do not form a tree.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TreeError {
-    /// A parent's index is no part.
+    /// A parent's index is not a part.
     #[error("part {part} has parent {parent}, but there are {count} parts")]
     Parent {
         /// The part.
@@ -333,7 +333,7 @@ impl Tree {
                     joined = larger(joined, composition.join(parent, child));
                 }
             }
-            // A joint with a part that is not there gives back the other.
+            // A joint with an absent part gives the other part's value.
             let joints_of_part = self.joints_of_part[first.0 as usize];
             if self.rule == Rule::JointPairs && (joints < joints_of_part || joints_of_part == 0) {
                 joined = larger(joined, first.1);
@@ -404,7 +404,7 @@ fn lower(
     let a = f64::from(joined.value);
     let most = f64::from(largest.value);
     let opposed = a * (f64::from(first.value) / most) * (f64::from(second.value) / most);
-    // Fully opened it lowers most; the controller is the dear part.
+    // Fully opened it lowers most; the controller is the expensive part.
     if composition.operator.compose(a, opposed, 1.0).value >= f64::from(lowest.value) {
         return;
     }
@@ -522,7 +522,7 @@ impl<F: Field> Field for PosedTree<F> {
 
     fn support(&self) -> Support {
         let all = self.supports.iter().fold(Support::EMPTY, |all, &s| all.with(s));
-        // Nothing has no box: a single point instead.
+        // Without parts there is no box: a single point instead.
         if all.low.cmple(all.high).all() { all } else { Support { low: Vec3::ZERO, high: Vec3::ZERO } }
     }
 }

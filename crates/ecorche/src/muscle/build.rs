@@ -24,8 +24,8 @@ const MUSCLE_DENSITY: f64 = 1060.0;
 const FAT_DENSITY: f64 = 920.0;
 /// At human size, m/s^2.
 const GRAVITY: DVec3 = DVec3::new(0.0, -9.81, 0.0);
-/// What a slack body's links would shrink to without tension, over their length: their tension is then nearly
-/// constant. The thesis' value.
+/// Rest length of a slack muscle's links over their length at bind: their tension is then nearly constant. The thesis'
+/// value.
 const TONE_REST: f64 = 0.02;
 /// How fast unwanted bends of an axis straighten, 1/s per particle squared: a bend over the whole length takes a second,
 /// a zigzag of 16 particles 10 ms. Without it contacts fold the brachialis of the arm sample against its bone.
@@ -35,8 +35,8 @@ const VIA_STIFFNESS: f64 = 2000.0;
 /// Length of a human's muscles, metres: the median of the athlete's.
 const HUMAN_MUSCLE: f64 = 0.267;
 
-/// How far a fat pad can be drawn off its place, of its shortest half axis. With 0.1 pads move by 2 mm in a jump, which nobody
-/// sees. Without a limit five of the athlete's lag by 10 cm there and are put back.
+/// How far a fat pad can move from its place, of its shortest half axis. With 0.1 pads move by 2 mm in a jump, which is not
+/// visible. Without a limit five of the athlete's lag by 10 cm there and are put back.
 pub(super) const PAD_REACH: f64 = 0.5;
 
 /// Why a musculature cannot be made.
@@ -61,7 +61,7 @@ pub enum BuildError {
         /// Which key, and what it must be.
         problem: Problem,
     },
-    /// A profile that is none.
+    /// An invalid profile.
     #[error("{title}: {source}")]
     Profile {
         /// The muscle.
@@ -146,7 +146,7 @@ impl Musculature {
                 if muscle.collide.skin {
                     let skins = &obstacles[first_extra..];
                     let around = spec.position.iter().filter_map(|&p| deepest_in(skins, &bind, p));
-                    // And that of its own bones: at the border of two parts the other's skin would take it along.
+                    // And in the skin of its own bones: at the border of two parts the other's skin would pull it away.
                     let own =
                         |o: &usize| spec.controls.iter().any(|control| control.frame == skins[*o].frame);
                     let around: BTreeSet<usize> = around.chain((0..skins.len()).filter(own)).collect();
@@ -184,8 +184,8 @@ fn all_fibres(
     definition.muscle.iter().map(of).collect()
 }
 
-/// Size of a body against a human's, told by the median length of its muscles: an arm alone is as large as one on a body.
-/// Fat pads are a quarter as long.
+/// Size of a body relative to a human, by the median length of its muscles: so an arm alone counts as large as one on a body.
+/// Fat pads count as a quarter as long.
 fn scale(definition: &BodyDef, fibres: &[Vec<Fibre>]) -> f64 {
     let length = |f: &Fibre| -> f64 { f.points.windows(2).map(|p| p[0].distance(p[1])).sum() };
     let muscles = fibres.iter().filter_map(|fibres| fibres.get(fibres.len() / 2).map(length));
@@ -321,8 +321,8 @@ fn strand(definition: &MuscleDef, fibre: Fibre, data: &FibreData, scale: f64) ->
             let middle = 0.5 * (share(k) + share(k + 1));
             let ends = [k, k + 1];
             if middle < tendon || middle > 1.0 - tendon {
-                // At bind under the same tension as the body. Stiff both ways: one that goes slack and taut again within
-                // a few substeps does not converge, 20 mm of the brachioradialis' swing at 480 a second.
+                // Under the same tension at bind as the muscle. Stiff both ways: a tendon that goes slack and taut again
+                // within a few substeps does not converge; the brachioradialis is off by 20 mm at 480 substeps a second.
                 let rest = length * (1.0 - tone / stiffness);
                 Distance { ends, rest, compliance: length / stiffness, resists: Resists::Both, pulled: false }
             } else {
@@ -346,8 +346,8 @@ fn strand(definition: &MuscleDef, fibre: Fibre, data: &FibreData, scale: f64) ->
         friction: f64::from(definition.friction).max(0.0),
         avoids_obstacles: definition.collide.bones,
         avoids_strands: definition.collide.muscles,
-        // Fibres of one muscle are bound by what is between them. Free to push each other those of the gluteus slip over
-        // one another, 18 mm in a frame in which nothing else moves.
+        // Fibres of one muscle are bound by what is between them. If they push each other, those of the gluteus slip over
+        // one another, by 18 mm in a frame in which nothing else moves.
         kin: (definition.fibres > 1).then_some(data.muscle),
         stout: true,
         inside_of: Vec::new(),

@@ -10,7 +10,7 @@ use glam::{Affine3A, DQuat, DVec3};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// What is known of a fibre beside its strand.
+/// A fibre without its strand.
 #[derive(Clone, Debug)]
 pub(super) struct FibreData {
     /// Index of its definition.
@@ -53,10 +53,10 @@ pub struct Musculature {
 /// Whether muscles have inertia.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Motion {
-    /// They swing, and what they do depends on what was before.
+    /// Yes: they swing, and a frame depends on those before it.
     #[default]
     Dynamic,
-    /// They follow the pose at once, out of bones.
+    /// No: they follow the pose directly, kept out of bones.
     Kinematic,
 }
 
@@ -126,7 +126,7 @@ pub struct PosedFat {
     pub pad: usize,
     /// Its field.
     pub field: FatPad,
-    /// How far it is drawn off its place, world, metres.
+    /// Its displacement from its place, in the world, metres.
     pub offset: DVec3,
 }
 
@@ -152,7 +152,7 @@ impl Musculature {
         self.bone_surfaces.iter().flatten()
     }
 
-    /// Its size against a human's. It moves as one of human size would: masses are to the cube of it, gravity is to itself.
+    /// Its size relative to a human. It moves as a human-sized one would: masses grow with the cube of it, gravity with it.
     pub fn scale(&self) -> f64 {
         self.system.unit()
     }
@@ -347,14 +347,14 @@ impl State {
         &self.particles
     }
 
-    /// Whether no particle is farther than `distance` metres from where it is in another state of the same muscles.
+    /// Whether every particle is within `distance` metres of its place in another state of the same muscles.
     pub fn is_within(&self, other: &Self, distance: f64) -> bool {
         let both = self.particles.strands.iter().zip(&other.particles.strands);
         let mut pairs = both.flat_map(|(a, b)| a.position.iter().zip(&b.position));
         pairs.all(|(a, b)| a.distance(*b) <= distance)
     }
 
-    /// Takes all speed away: the next step starts from rest.
+    /// Sets all speeds to zero: the next step starts from rest.
     pub fn calm(&mut self) {
         self.particles.calm();
     }

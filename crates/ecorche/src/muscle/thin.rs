@@ -18,7 +18,7 @@ use crate::field::{Falloff, Field, Grid};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-/// How much is taken away.
+/// How far the surface sinks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// Thickness of a muscle at its thinnest over that at rest; 0.85 for one that stretches by 40 %.
@@ -28,8 +28,8 @@ pub struct Settings {
     /// Thinning fades where the muscle is thinner than twice this share of its largest thickness, and is zero
     /// below it. Higher leaves tendons alone; lower spreads the end of the thinning over more skin.
     pub fade: f64,
-    /// Muscles that lie deeper under the surface than this share of their thickness are thinned for less and less,
-    /// and not at all at twice the depth: what lies over them is something else.
+    /// For muscles deeper under the surface than this share of their thickness the surface sinks less and less, and not at all
+    /// at twice the depth: something else lies over them.
     pub deep: f64,
 }
 
@@ -50,7 +50,7 @@ impl Settings {
 /// Places along a muscle at which the surface is looked for.
 const STATIONS: usize = 33;
 
-/// What to take away above one place of a muscle.
+/// How far the surface sinks above one place of a muscle.
 #[derive(Clone, Copy)]
 struct Station {
     out: DVec3,

@@ -123,7 +123,7 @@ pub struct Room<'a> {
 const STATIONS: usize = 20;
 /// Directions about a station.
 const DIRECTIONS: usize = 12;
-/// Below this share of the wanted width a muscle is a string and not placed. Chosen, not tuned.
+/// Below this share of the wanted width a muscle is not placed. Chosen, not tuned.
 const LEAST_WIDTH: f32 = 0.2;
 /// Rounds of narrowing at most.
 const MOST_SHRINKS: usize = 4;
@@ -221,7 +221,7 @@ impl Room<'_> {
                 .collect();
             let axis = axes(draft, 1)?.pop()?;
             let place = point_at(&axis, share) + push;
-            // It moves as the skin over it does: what a muscle passes in the armpit stays there when the arm turns.
+            // It moves with the skin over it: a place a muscle passes in the armpit stays there when the arm turns.
             let line = |joint: usize| {
                 std::iter::successors(Some(joint), |&j| self.skeleton.joints[j].parent)
                     .take(self.skeleton.len())
@@ -235,7 +235,7 @@ impl Room<'_> {
         Some(())
     }
 
-    /// Direction along the skin and across the axis at the belly: the section's long side.
+    /// Direction along the skin and across the axis at the belly: the section's wide axis.
     fn broad(&self, axis: &[Vec3]) -> Vec3 {
         let middle = point_at(axis, 0.5);
         let along = (point_at(axis, 0.55) - point_at(axis, 0.45)).normalize_or(Vec3::Y);
@@ -275,7 +275,8 @@ impl Room<'_> {
         limit
     }
 
-    /// What places are rounded to, which people can read: a tenth of a millimetre on an adult, whose margin is 2 to 3.
+    /// Places are rounded to this, so that people can read them: a tenth of a millimetre on an adult, whose margin is 2 to
+    /// 3 mm.
     fn step(&self) -> f64 {
         10f64.powf((f64::from(self.margin).log10().floor() - 1.0).min(0.0))
     }
@@ -332,8 +333,8 @@ impl Room<'_> {
         Musculature::new(&full, self.skeleton, bind, ".".as_ref(), Vec::new()).ok()
     }
 
-    /// Narrows the muscles that still reach a vertex or the middle of a triangle of the skin, on either side of the body: room was measured
-    /// at some places of one side only. What would become too thin is taken out.
+    /// Narrows the muscles that still reach a vertex or the middle of a triangle of the skin, on either side of the body: room
+    /// was measured at some places of one side only. Muscles that would become too thin are removed.
     pub fn shrink_to_skin(&self, character: &Character, preset: &mut Preset) {
         let wanted: Vec<f32> = preset.body.muscle.iter().map(|m| m.width).collect();
         for _ in 0..MOST_SHRINKS {

@@ -45,7 +45,7 @@ use super::Sample;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A composed value and how it changes with what went in.
+/// A composed value and its derivatives.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Composed {
     /// The new field's value.
@@ -80,7 +80,7 @@ pub trait Operator: Debug + Send + Sync {
     /// Name as written in anatomy files and on the command line.
     fn name(&self) -> &'static str;
 
-    /// Composes two values in `[0, 1]`. `opening` is in `[0, 1]`; what it means is the operator's affair.
+    /// Composes two values in `[0, 1]`. `opening` is in `[0, 1]`; its meaning depends on the operator.
     fn compose(&self, a: f64, b: f64, opening: f64) -> Composed;
 
     /// Whether it lowers the larger value where the other is near, as a wall between two limbs does.
@@ -88,7 +88,7 @@ pub trait Operator: Debug + Send + Sync {
         false
     }
 
-    /// The controller that suits the operator when nobody chose one.
+    /// The controller used when none is chosen.
     fn default_controller(&self) -> Controller {
         Controller::constant(1.0, Scale::Amount)
     }

@@ -192,7 +192,7 @@ fn senseless_trees_are_refused_and_empty_ones_are_empty() {
 }
 
 #[test]
-fn a_body_posed_anew_is_where_its_parts_are() {
+fn a_body_posed_again_is_where_its_parts_are() {
     let tree = Tree::new(Rule::Contact, &[None, Some(0), Some(1), Some(2)], contact(), Vec::new()).unwrap();
     let mut body =
         PosedTree::new(tree.into(), vec![ball(0.0, 0.0), ball(3.0, 0.0), ball(6.0, 0.0), ball(9.0, 0.0)]);

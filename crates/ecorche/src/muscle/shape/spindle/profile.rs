@@ -88,7 +88,7 @@ impl Profile {
             return Err(ProfileError::Sines(weights.len()));
         }
         let profile = Self::Sines { weights: weights.iter().map(|c| c / square.sqrt()).collect() };
-        // A hundredth of the mean radius below zero is rounding of a drawn shape, and is cut off.
+        // A hundredth of the mean radius below zero is a rounding error, and is cut off.
         match (1..200).map(|i| f64::from(i) / 200.0).find(|&s| sum_of_sines(&profile, s).0 < -0.01) {
             Some(s) => Err(ProfileError::Negative(s)),
             None => Ok(profile),
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn profiles_that_are_none_are_refused() {
+    fn invalid_profiles_are_refused() {
         assert_eq!(Profile::beta(1, 3), Err(ProfileError::Beta(1, 3)));
         assert!(Profile::cubic(1.0).is_err() && Profile::sines(&[]).is_err());
         assert!(matches!(Profile::sines(&[0.1, 1.0]), Err(ProfileError::Negative(_))));

@@ -4,7 +4,7 @@
 //! sections and counts in the nearest only, so that less is inside than the sections sweep. With x a point of the
 //! section at s, `J = (e . T - x . T') / |T|` what a step along the axis sweeps there, and u the share of the way from the
 //! axis to the surface at which another section becomes the nearer one, what is lost is the integral of J from u to the
-//! surface ([`Spindle::overlap`]). [`Spindle::thickened`] gives it back.
+//! surface ([`Spindle::overlap`]). [`Spindle::thickened`] compensates for it.
 //!
 //! How sharp a bend is follows Gonzalez, Maddocks. Global Curvature, Thickness, and the Ideal Shapes of Knots. 1999.
 
