@@ -166,7 +166,7 @@ impl System {
     ///
     /// # Panics
     /// If state, pose or drives are not this system's.
-    pub(crate) fn step(
+    pub fn step(
         &self,
         state: &mut State,
         next: &[Rigid],

@@ -249,7 +249,7 @@ impl System {
     ///
     /// # Panics
     /// If lists that belong together differ in length or an index is out of range.
-    pub(crate) fn new(
+    pub fn new(
         bind: Vec<Rigid>,
         strands: Vec<StrandSpec>,
         obstacles: Vec<Obstacle>,
@@ -311,7 +311,7 @@ impl System {
     }
 
     /// The state at rest in a pose: every particle where the frames carry it.
-    pub(crate) fn at_rest(&self, frames: &[Rigid]) -> State {
+    pub fn at_rest(&self, frames: &[Rigid]) -> State {
         let strands = self
             .strands
             .iter()

@@ -37,11 +37,11 @@
 mod cells;
 #[cfg(test)]
 pub(crate) mod conformance;
-pub(crate) mod falloff;
-pub(crate) mod grid;
+pub mod falloff;
+pub mod grid;
 pub mod hrbf;
 pub mod operator;
-mod posed;
+pub mod posed;
 pub mod section;
 pub mod tree;
 

@@ -3,7 +3,7 @@
 //!
 //! [`definition`] says what a person writes down. [`Musculature::new`] puts it on a skeleton at bind: each
 //! muscle becomes one or more fibres, each a strand of particles between bones. [`Musculature::step`] moves them
-//! to the next pose; [`Musculature::pose`] gives their [`Shape`]s, which are fields. [`thin::thin`] makes room for them in
+//! to the next pose; [`Musculature::pose`] gives their [`Shape`]s, which are fields. [`thin`] makes room for them in
 //! the surface of a part of the skin.
 //!
 //! ```

@@ -11,7 +11,7 @@
 //!
 //! For `w < 0.5` an absent field changes nothing. The skin spans the groove between two muscles that way.
 //!
-//! A frame joins muscles in single precision ([`join`]); the formula is written once for both.
+//! A frame joins muscles in single precision (`join`); the formula is written once for both.
 
 use super::{Composed, Operator};
 use crate::field::Sample;

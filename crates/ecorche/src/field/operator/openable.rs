@@ -143,7 +143,7 @@ impl Silhouette {
 
 /// The bulge's iso-line `y(x) = 1 - m exp(1 - 1/x)(1 - x)` for x in `[0, 1]`, with its slope; mirrored on the
 /// diagonal. Lowest at x = 0.618.
-pub(crate) fn profile(x: f64, depth: f64) -> (f64, f64) {
+pub fn profile(x: f64, depth: f64) -> (f64, f64) {
     // Below this the exponential is zero, and the quotient would be 0/0.
     if x < 1e-3 {
         return (1.0, 0.0);
