@@ -4,7 +4,7 @@ use crate::drawn::Cube;
 use ecorche::anatomy::{Anatomy, BindFrames};
 use ecorche::character::Character;
 use ecorche::muscle::definition::Side;
-use ecorche::muscle::{BuildError, Flesh, ImplicitMuscle, Musculature};
+use ecorche::muscle::{BuildError, Flesh, Musculature, Ring, Shape};
 use glam::{Affine3A, DMat3, Vec3};
 use serde::Serialize;
 use std::path::Path;
@@ -84,14 +84,14 @@ impl Cast {
 pub fn draw(musculature: &Musculature, flesh: &Flesh, strands: &mut Strands, owners: &mut Owners) -> bool {
     let body = musculature.definition();
     let bind = musculature.at_bind();
-    let rings = flesh.muscles.iter().map(|m| m.field.axis().points().len()).max().unwrap_or(0);
+    let rings = flesh.muscles.iter().map(|m| m.shape.rings().len()).max().unwrap_or(0);
     strands.rings.clear();
     strands.states.clear();
     strands.pads.clear();
     for (muscle, at_bind) in flesh.muscles.iter().zip(&bind.muscles) {
-        strand(&muscle.field, rings, &mut strands.rings);
-        let stretch = muscle.field.axis().length() / at_bind.field.axis().length().max(1e-9);
-        strands.states.extend([muscle.field.activation(), muscle.tension, stretch].map(|x| x as f32));
+        strand(&muscle.shape, rings, &mut strands.rings);
+        let stretch = muscle.shape.length() / at_bind.shape.length().max(1e-9);
+        strands.states.extend([muscle.shape.activation(), muscle.tension, stretch].map(|x| x as f32));
     }
     for fat in &flesh.fat {
         let turn = DMat3::from_quat(fat.field.world_from_pad.rotation);
@@ -117,15 +117,13 @@ pub fn draw(musculature: &Musculature, flesh: &Flesh, strands: &mut Strands, own
     !same
 }
 
-/// Adds the rings of a muscle's axis and repeats the last until there are `rings`.
-fn strand(muscle: &ImplicitMuscle, rings: usize, numbers: &mut Vec<f32>) {
-    let axis = muscle.axis();
-    let last = axis.points().len() - 1;
-    let short = muscle.section().short();
-    for k in (0..rings).map(|k| k.min(last)) {
-        let (place, broad) = (axis.points()[k], axis.normals()[k]);
-        numbers.extend(place.extend(muscle.thickness(axis.share(k))).as_vec4().to_array());
-        numbers.extend(broad.extend(short).as_vec4().to_array());
+/// Adds the rings of a muscle, the last repeated until there are `rings`.
+fn strand(shape: &Shape, rings: usize, numbers: &mut Vec<f32>) {
+    let own: Vec<Ring> = shape.rings().collect();
+    let last = own.len().saturating_sub(1);
+    for Ring { centre, radius, wide_axis, flatness } in (0..rings).filter_map(|k| own.get(k.min(last))) {
+        numbers.extend(centre.extend(*radius).as_vec4().to_array());
+        numbers.extend(wide_axis.extend(*flatness).as_vec4().to_array());
     }
 }
 
@@ -165,19 +163,19 @@ mod tests {
             assert!((share(3) * cube.side - ring[3]).abs() < 1e-5 * cube.side);
             assert!((share(7) - ring[7]).abs() < 1e-5);
         }
-        let field = &flesh.muscles[0].field;
+        let field = &flesh.muscles[0].shape;
         let rings: Vec<&[f32]> = strands.rings.chunks(RING).collect();
         // The ends are points, where the field has an edge.
         for k in 3..owners.rings - 3 {
             let vector = |numbers: &[f32]| Vec3::from_slice(numbers);
-            let (place, broad) = (vector(rings[k]), vector(&rings[k][4..]));
+            let (place, wide_axis) = (vector(rings[k]), vector(&rings[k][4..]));
             let tangent = (vector(rings[k + 1]) - vector(rings[k - 1])).normalize();
             let (thickness, short) = (rings[k][3], rings[k][7]);
             // As the page's shader has it.
             for side in 0..12 {
                 let (sine, cosine) = (side as f32 / 12.0 * std::f32::consts::TAU).sin_cos();
                 let radius = thickness / ((short * cosine).powi(2) + (sine / short).powi(2)).sqrt();
-                let vertex = place + (broad * cosine + tangent.cross(broad) * sine) * radius;
+                let vertex = place + (wide_axis * cosine + tangent.cross(wide_axis) * sine) * radius;
                 let value = field.sample(vertex).value;
                 assert!((value - 0.5).abs() < 0.05, "{value}");
             }

@@ -6,12 +6,11 @@
 use ecorche::character::{Character, Pose};
 use ecorche::field::Field;
 use ecorche::muscle::definition::{Attachment, BodyDef, MuscleDef, Side};
-use ecorche::muscle::{Flesh, Layer, Musculature, Settings, Workspace};
+use ecorche::muscle::{Flesh, Musculature, Settings, Shape, Workspace};
 use ecorche::output::plot::{Axis, Plot, Series};
 use glam::Vec3;
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const FPS: f32 = 24.0;
@@ -61,8 +60,8 @@ fn play(
         moving += begun.elapsed();
         (deepest, resets) = (deepest.max(report.deepest), resets + report.resets);
         let begun = Instant::now();
-        let layer = Layer::new(flesh.muscles.iter().map(|m| m.field.clone() as Arc<dyn Field>));
-        let inside = points.iter().filter(|&&p| layer.sample(p).value > 0.5).count();
+        let inside = |p: Vec3| flesh.muscles.iter().any(|m| m.shape.sample(p).value > 0.5);
+        let inside = points.iter().filter(|&&p| inside(p)).count();
         sampling += begun.elapsed();
         std::hint::black_box(inside);
         history.push(flesh);
@@ -78,10 +77,10 @@ fn play(
         println!(
             "{:16} {}  {}  {}  {}  {}",
             definition.name,
-            range(&|f| 1e3 * f.muscles[m].field.axis().length()),
-            range(&|f| 1e3 * f.muscles[m].field.width()),
-            range(&|f| 1e6 * f.muscles[m].field.volume()),
-            range(&|f| f.muscles[m].field.activation()),
+            range(&|f| 1e3 * f.muscles[m].shape.length()),
+            range(&|f| 1e3 * f.muscles[m].shape.width()),
+            range(&|f| 1e6 * f.muscles[m].shape.volume()),
+            range(&|f| f.muscles[m].shape.activation()),
             range(&|f| f.muscles[m].tension),
         );
     }
@@ -105,9 +104,9 @@ fn draw(
     clip: &str,
     folder: &Path,
 ) -> Result<(), Box<dyn Error>> {
-    type Value = fn(&ecorche::muscle::ImplicitMuscle) -> f64;
+    type Value = fn(&Shape) -> f64;
     let quantities: [(&str, &str, Value); 3] = [
-        ("length", "mm", |m| 1e3 * m.axis().length()),
+        ("length", "mm", |m| 1e3 * m.length()),
         ("width", "mm", |m| 1e3 * m.width()),
         ("volume", "cm3", |m| 1e6 * m.volume()),
     ];
@@ -117,7 +116,7 @@ fn draw(
             points: history
                 .iter()
                 .enumerate()
-                .map(|(frame, flesh)| [frame as f32 / FPS, value(&flesh.muscles[m].field) as f32])
+                .map(|(frame, flesh)| [frame as f32 / FPS, value(&flesh.muscles[m].shape) as f32])
                 .collect(),
             ..Series::default()
         });

@@ -52,11 +52,11 @@ fn the_athlete_gets_all_muscles_on_both_sides_inside_the_skin() {
     musculature.at_bind().muscles.par_iter().for_each(|posed| {
         let title = full.muscle[posed.muscle].title();
         for v in &skin.positions {
-            let out = posed.field.distance(v.as_dvec3(), 0.2).is_none_or(|(distance, _)| distance > 0.0);
+            let out = posed.shape.near(v.as_dvec3(), 0.2).is_none_or(|near| near.distance > 0.0);
             assert!(out, "{title}: reaches through the skin at {v}");
         }
         // Few points: a winding number visits the whole skin.
-        for p in posed.field.axis().points().iter().step_by(3) {
+        for p in posed.shape.rings().map(|ring| ring.centre).step_by(3) {
             assert!(winding(p.as_vec3(), &skin) > 0.5, "{title}: its axis is outside at {p}");
         }
     });

@@ -40,7 +40,7 @@ fn risen(
     body: &Body,
     frame: &Frame,
     pose: &Pose,
-    muscle: &ecorche::muscle::ImplicitMuscle,
+    muscle: &ecorche::muscle::Shape,
     at_rest: Option<f64>,
 ) -> f32 {
     let surface = body.surface().unwrap();
@@ -51,8 +51,8 @@ fn risen(
     let thickness = |i: &i32| muscle.thickness(share(i));
     let thickest = (1..100).max_by(|a, b| thickness(a).total_cmp(&thickness(b))).unwrap();
     let belly = match at_rest {
-        Some(s) => muscle.axis().place(s).0.as_vec3(),
-        None => bind_from_posed.transform_point3(muscle.axis().place(share(&thickest)).0.as_vec3()),
+        Some(s) => muscle.place(s).0.as_vec3(),
+        None => bind_from_posed.transform_point3(muscle.place(share(&thickest)).0.as_vec3()),
     };
     let normals = surface.mesh.normals();
     let (mut sum, mut count) = (0.0, 0);
@@ -88,9 +88,9 @@ fn skin_rises_over_the_contracted_biceps_and_sinks_over_the_stretched_triceps() 
         let frame = playback.frame(number, &mut workspace);
         assert!(frame.report.muscles.unwrap().deepest < 1e-3);
         let alone = plain.deform(playback.pose(), 0.0, &mut Workspace::default());
-        let now = &workspace.flesh().muscles[0].field;
+        let now = &workspace.flesh().muscles[0].shape;
         // Stretched, the triceps slides towards the elbow: its upper half gets thinner where it lay.
-        let then = &at_bind.muscles[1].field;
+        let then = &at_bind.muscles[1].shape;
         [(now, None), (then, Some(0.4))].map(|(field, at)| {
             [&frame, &alone].map(|f| 1e3 * risen(character, body, f, playback.pose(), field, at))
         })
@@ -198,9 +198,7 @@ fn twice_the_substeps_change_the_swing_by_less_than_a_twentieth() {
         let mut path = Vec::new();
         for n in 0..=30 {
             playback.advance(n, &mut workspace);
-            path.push(
-                workspace.flesh().muscles.iter().map(|m| m.field.axis().place(0.5).0).collect::<Vec<_>>(),
-            );
+            path.push(workspace.flesh().muscles.iter().map(|m| m.shape.place(0.5).0).collect::<Vec<_>>());
         }
         path
     };

@@ -7,8 +7,7 @@ use super::{Bench, BenchError, Cell, Table, bones};
 use crate::character::Pose;
 use crate::deform::{BindError, MuscleSettings};
 use crate::dynamics;
-use crate::muscle::profile::{Profile, Profiles};
-use crate::muscle::{self, Motion, Musculature};
+use crate::muscle::{self, Motion, Musculature, Profile, Profiles};
 use crate::output::plot::{Axis, Plot, Series};
 use rayon::prelude::*;
 use std::path::Path;
@@ -28,7 +27,7 @@ pub(super) fn profiles(bench: &mut Bench) -> Result<Table, BenchError> {
         "theirs: Roussellet. Implicit muscle models for interactive character skinning. Thesis, 2018, table 4.1, page 83; its \
          machine is named in section 6.3.2: 3.6 GHz Xeon E5-1650",
     );
-    let made = |result: Result<Profile, muscle::profile::ProfileError>| {
+    let made = |result: Result<Profile, muscle::ProfileError>| {
         result.map_err(|error| BenchError::Field(error.to_string()))
     };
     let beta = |a, b| made(Profile::beta(a, b));
@@ -111,7 +110,7 @@ fn strands(bench: &mut Bench, scene: &Scene, threads: usize) -> Result<Strands, 
     // Cells across a muscle: as fine as `measure` has them.
     let cells = if bench.quick() { 16 } else { 40 };
     let volumes = |flesh: &muscle::Flesh| -> Vec<f64> {
-        flesh.muscles.par_iter().map(|m| m.field.integrated_volume(cells)).collect()
+        flesh.muscles.par_iter().map(|m| m.shape.integrated_volume(cells)).collect()
     };
     // Volumes take longer than steps: of a few frames, and of a few muscles.
     let weighed =

@@ -1,23 +1,24 @@
-//! Muscles and fat of a body: which part each lies under, how they move from frame to frame, and how they are joined to
-//! the parts' fields.
+//! Muscles and fat of a body: which part each lies under, how they move from frame to frame, and how they join the parts'
+//! fields.
 //!
-//! The distance of every muscle passes through the falloff of the part it is joined to, so that a value is the
-//! same depth in flesh and skin. Muscles are joined to each other and to the part by a union with a fillet, their cores
-//! cut off, or as in the thesis ([`MuscleBlend`]). A muscle that crosses a joint belongs to the parts on both sides, to each along the stretch that lies under
-//! its skin. A fat pad draws all of it along.
+//! The distance to every muscle passes through the falloff of its part, so that a value means the same depth in flesh and
+//! skin. A union with a fillet joins muscles to each other and to the part, with their cores cut off; or the operators of the
+//! thesis do ([`MuscleBlend`]). A muscle that crosses a joint belongs to the parts on both sides, to each where it lies under
+//! that part's skin. A fat pad displaces muscles and part alike.
 //!
 //! Based on: Roussellet. Doctoral thesis. 2018, chapter 6.
-//! Differs in: the fillet, unless the file asks for the clean union and the detail operator, which show every muscle's outline on the
-//! skin; one falloff per part; muscles shared out to parts.
+//! Differs in: the fillet, unless the file asks for the clean union and the detail operator, which show every muscle's outline
+//! on the skin; one falloff per part; muscles are divided among parts.
 
-use super::layers::{Compact, PartLayer, PosedLayers, PosedMember, PosedPad, on_stations};
+use super::layers::{PartLayer, PosedLayers, PosedMember, PosedPad, on_stations};
 use super::{MuscleSettings, State};
 use crate::anatomy::{BindFrames, MuscleBlend};
 use crate::character::Character;
-use crate::dynamics::{Keep, Obstacle, Report, Rigid, Shape, SignedDistance};
+use crate::dynamics::{self, Keep, Obstacle, Report, Rigid, SignedDistance};
+use crate::field::falloff::{FastFalloff, STEEPNESS};
 use crate::field::{Field, Grid};
 use crate::muscle::definition::BodyDef;
-use crate::muscle::{self, BuildError, ImplicitMuscle, Motion, Musculature, TabulatedMuscle, thin};
+use crate::muscle::{self, BuildError, Motion, Musculature, Near, Shape, thin};
 use crate::parts::{FOLLOWS, Part, Parts};
 use crate::skinning::Surface;
 use crate::tracking::robust;
@@ -28,17 +29,17 @@ use std::sync::Arc;
 
 /// Places along a muscle at which its share in a part is known.
 const STATIONS: usize = 17;
-/// Share of the skin around a place of a muscle from which on a part has all of the muscle there.
+/// A part with at least this share of the skin around a place of a muscle has all of the muscle there.
 const FULL_SHARE: f32 = 0.2;
-/// Of its largest thickness: where a muscle is thinner it is tendon, which belongs to no part; from twice this on it is all muscle.
-/// With 0 the tendons of mh_base's forearms, felt for 14 mm around, moved its thumbs by up to 19 mm.
+/// Share of its largest thickness below which a muscle is tendon, which belongs to no part; from twice this on it is all
+/// muscle. With 0 the tendons of mh_base's forearms, which reach 14 mm around them, moved its thumbs by up to 19 mm.
 const TENDON: f64 = 0.3;
-/// In inner radii of the part: a muscle is felt at least this far outside its surface, and else as far as it is thick.
+/// In inner radii of the part: a muscle's field reaches at least this far outside its surface, or as far as it is thick.
 const LEAST_REACH: f32 = 0.25;
 /// Length of a step before the first frame, seconds.
 const PRE_ROLL_STEP: f32 = 1.0 / 24.0;
 /// Metres at human size: muscles and fat that all move less than this in such a step, from rest, have settled. The skin shows a tenth of a
-/// millimetre; what is left of a motion that halves with every step is as much again.
+/// millimetre; the rest of a motion that halves with every step is as much again.
 const SETTLED: f64 = 2e-5;
 /// Frames farther apart than this, seconds, do not belong to one motion.
 const LONGEST_STEP: f32 = 0.5;
@@ -48,7 +49,7 @@ const LONGEST_STEP: f32 = 0.5;
 struct Member {
     /// Index among the fibres.
     fibre: usize,
-    /// How far outside its surface it is felt, metres.
+    /// How far its field reaches outside its surface, metres.
     reach: f32,
     /// Share in the part at each station.
     share: Arc<[f32]>,
@@ -62,10 +63,10 @@ pub(super) struct Flesh {
     bind_from_bone: Vec<Affine3A>,
     /// Of each part.
     members: Vec<Vec<Member>>,
-    /// Of each part: the fat pads that draw its flesh along.
+    /// Of each part: the fat pads that displace its flesh.
     pads: Vec<Vec<usize>>,
     /// Of each part.
-    falloff: Vec<Compact>,
+    falloff: Vec<FastFalloff>,
     blend: MuscleBlend,
 }
 
@@ -88,7 +89,7 @@ impl Flesh {
         let skins: Vec<Obstacle> = skins.collect();
         let musculature = Musculature::new(definition, &character.skeleton, &bind_from_bone, folder, skins)?;
         let (members, pads) = members(character, surface, parts, &musculature);
-        let falloff = parts.parts.iter().map(|p| Compact::new(p.radius)).collect();
+        let falloff = parts.parts.iter().map(|p| FastFalloff::new(p.radius)).collect();
         Ok(Self { musculature, bind_from_bone, members, pads, falloff, blend })
     }
 
@@ -107,8 +108,8 @@ impl Flesh {
                     (member.fibre, Box::new(move |s: f64| f64::from(on_stations(&share, s as f32).0)) as _)
                 })
                 .collect();
-            let muscles: Vec<(&ImplicitMuscle, &(dyn Fn(f64) -> f64 + Sync))> =
-                shares.iter().map(|(fibre, share)| (&*flesh.muscles[*fibre].field, &**share)).collect();
+            let muscles: Vec<(&Shape, &(dyn Fn(f64) -> f64 + Sync))> =
+                shares.iter().map(|(fibre, share)| (&*flesh.muscles[*fibre].shape, &**share)).collect();
             if members.is_empty() {
                 part.field.clone()
             } else {
@@ -120,8 +121,8 @@ impl Flesh {
 
     /// The layers of a moment.
     pub fn layers(&self, flesh: &muscle::Flesh) -> PosedLayers {
-        let tables: Vec<Arc<TabulatedMuscle>> =
-            flesh.muscles.par_iter().map(|m| Arc::new(TabulatedMuscle::new(&m.field))).collect();
+        let tables: Vec<Arc<muscle::Table>> =
+            flesh.muscles.par_iter().map(|m| Arc::new(m.shape.table())).collect();
         let parts = self
             .members
             .par_iter()
@@ -231,7 +232,7 @@ impl MuscleSettings {
     }
 }
 
-/// Which muscles lie under which part, and along which stretch; and which pads draw its flesh along.
+/// Which muscles lie under which part, and along which stretch; and which pads displace its flesh.
 fn members(
     character: &Character,
     surface: &Surface,
@@ -258,9 +259,9 @@ fn members(
         .par_iter()
         .enumerate()
         .map(|(index, posed)| {
-            let (muscle, names) = (&posed.field, &definition.muscle[posed.muscle].parts);
+            let (muscle, names) = (&posed.shape, &definition.muscle[posed.muscle].parts);
             let allowed = named(names);
-            let thick = muscle.falloff().radius;
+            let thick = muscle.thickest();
             let thickness = |s: f64| muscle.thickness(s);
             let thickest =
                 (0..STATIONS).map(|i| thickness(i as f64 / (STATIONS - 1) as f64)).fold(1e-9, f64::max);
@@ -268,14 +269,14 @@ fn members(
             let mut counts = vec![[0.0f32; STATIONS]; parts.parts.len()];
             let support = muscle.support();
             for &(p, part) in skin.iter().filter(|(p, part)| allowed[*part] && support.contains(*p)) {
-                if let Some((distance, _, foot)) = muscle.distance_and_foot(p.as_dvec3(), 2.0 * thick)
+                if let Some(Near { distance, s, .. }) = muscle.near(p.as_dvec3(), 2.0 * thick)
                     && distance < thick
                 {
-                    // Shared between stations, and less with the distance: what is counted or not by a hair would make
-                    // left and right differ.
-                    let at = foot.s as f32 * (STATIONS - 1) as f32;
+                    // Divided between stations, and less with the distance: a hard limit would make left and right
+                    // differ.
+                    let at = s as f32 * (STATIONS - 1) as f32;
                     let station = (at as usize).min(STATIONS - 2);
-                    let near = (1.0 - distance / thick).min(1.0) as f32 * belly(foot.s);
+                    let near = (1.0 - distance / thick).min(1.0) as f32 * belly(s);
                     counts[part][station] += near * (station as f32 + 1.0 - at);
                     counts[part][station + 1] += near * (at - station as f32);
                 }
@@ -341,7 +342,7 @@ fn shares(counts: Vec<[f32; STATIONS]>, named: Option<&[bool]>) -> Vec<(usize, V
     shares
 }
 
-/// The skin of a part, for muscles to stay inside of.
+/// The skin of a part, which muscles stay inside of.
 #[derive(Debug)]
 struct Skin {
     field: Grid,
@@ -352,9 +353,9 @@ struct Skin {
 
 impl Skin {
     fn obstacle(part: &Part, frame: usize, bind_from_frame: Rigid) -> Obstacle {
-        let metres = 16.0 / 15.0 * f64::from(part.radius);
+        let metres = STEEPNESS.recip() * f64::from(part.radius);
         let skin = Self { field: part.field.clone(), bind_from_frame, metres };
-        let shape = Shape::Function(Arc::new(skin));
+        let shape = dynamics::Shape::Function(Arc::new(skin));
         Obstacle { frame, shape, keep: Keep::Inside, reach: (DVec3::ZERO, f64::INFINITY) }
     }
 }

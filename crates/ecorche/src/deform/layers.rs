@@ -1,30 +1,32 @@
 //! Muscles and fat of every part in one moment, joined to the parts' fields.
 //!
-//! A point feels three muscles of the sixty under a trunk. Which, is told by boxes around stretches of their axes, eight of
-//! them at a time: a muscle farther away than the fillet is wide changes no bit of the result.
+//! Three of the sixty muscles under a trunk matter at a point. Bounding boxes around stretches of their axes, tested eight at a
+//! time, tell which: a muscle farther away than the fillet is wide changes no bit of the result.
 //!
-//! Fat is not joined. With o the way a pad is drawn off its place and w the share of it that the flesh at p goes along, the part and
-//! its muscles have at p the value they have at `p - w(p) o`, summed over pads: the space under the skin is moved, and what was smooth stays so. An
-//! ellipsoid joined like a muscle is felt through the part only where it stands out, and skin over its rim creases when it moves.
+//! Fat displaces the flesh instead of joining it. With o the offset of a pad and w its share at p, the part and its muscles
+//! have at p the value they had at `p - w(p) o`, summed over pads: the space under the skin moves and smooth shapes stay smooth.
+//! An ellipsoid joined like a muscle shows only where it stands out of the part, and skin over its rim creases when it moves.
 
 use crate::anatomy::MuscleBlend;
+use crate::field::falloff::FastFalloff;
+use crate::field::operator::fillet::{self, without_core};
 use crate::field::operator::{CleanUnion, Detail, Operator};
 use crate::field::{Field, Sample, Support};
-use crate::muscle::{FatPad, PosedFat, TabulatedMuscle};
+use crate::muscle::{FatPad, PosedFat, Table};
 use crate::tracking::{Displaced, Layers};
 use glam::{Mat3, Vec3};
 use std::sync::Arc;
 
 /// A fibre of one part in one moment.
 pub(super) struct PosedMember {
-    pub muscle: Arc<TabulatedMuscle>,
-    /// How far outside its surface it is felt, metres.
+    pub muscle: Arc<Table>,
+    /// How far its field reaches outside its surface, metres.
     pub reach: f32,
     /// Share in the part at even stations.
     pub share: Arc<[f32]>,
 }
 
-/// A fat pad that is drawn off its place.
+/// A displaced fat pad.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PosedPad {
     field: FatPad,
@@ -45,19 +47,19 @@ impl PosedMember {
     #[inline]
     fn distance(&self, point: Vec3, most: f32) -> Option<(f32, Vec3)> {
         let near = self.muscle.near(point, self.muscle.thickest() + most)?;
-        let (share, slope) = on_stations(&self.share, near.share);
+        let (share, slope) = on_stations(&self.share, near.s);
         let distance = near.distance + self.reach * (1.0 - share);
-        let gradient = near.gradient - self.reach * slope * near.share_slope;
+        let gradient = near.gradient - self.reach * slope * near.s_slope;
         (distance < most).then_some((distance, gradient))
     }
 
     #[inline]
-    fn sample(&self, point: Vec3, most: f32, falloff: Compact) -> Sample {
+    fn sample(&self, point: Vec3, most: f32, falloff: FastFalloff) -> Sample {
         let Some((distance, gradient)) = self.distance(point, most.min(self.reach)) else {
             return Sample::OUTSIDE;
         };
         let (mut value, mut slope) = (falloff.value(distance), falloff.slope(distance));
-        // Led to zero over the outer half of the reach.
+        // Fades to zero over the outer half of the reach.
         let t = 2.0 - 2.0 * distance / self.reach;
         if t < 1.0 {
             let (fade, by_t) = (t * t * (3.0 - 2.0 * t), 6.0 * t * (1.0 - t));
@@ -78,68 +80,9 @@ pub(super) fn on_stations(list: &[f32], s: f32) -> (f32, f32) {
     (list[k] + (at - k as f32) * step, step * last as f32)
 }
 
-/// [`crate::field::Falloff`] in single precision.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Compact {
-    radius: f32,
-    /// One over it.
-    inverse: f32,
-}
-
-impl Compact {
-    pub fn new(radius: f32) -> Self {
-        Self { radius, inverse: radius.recip() }
-    }
-
-    #[inline]
-    fn value(self, distance: f32) -> f32 {
-        let u = (distance * self.inverse).clamp(-1.0, 1.0);
-        let square = u * u;
-        0.5 - u * (0.9375 + square * (0.1875 * square - 0.625))
-    }
-
-    #[inline]
-    fn slope(self, distance: f32) -> f32 {
-        let u = (distance * self.inverse).clamp(-1.0, 1.0);
-        let w = u * u - 1.0;
-        -0.9375 * self.inverse * w * w
-    }
-
-    /// Farther away than this, metres, the value is less than `value`; at most 1/32 of the values too far.
-    #[inline]
-    fn farthest(self, value: f32) -> f32 {
-        self.radius * FARTHEST[(value * STEPS as f32).clamp(0.0, STEPS as f32) as usize]
-    }
-}
-
-const STEPS: usize = 32;
-/// In radii, of values that are multiples of 1 / [`STEPS`].
-const FARTHEST: [f32; STEPS + 1] = {
-    let mut farthest = [1.0; STEPS + 1];
-    let mut k = 0;
-    while k <= STEPS {
-        let wanted = k as f32 / STEPS as f32;
-        let (mut low, mut high) = (-1.0f32, 1.0f32);
-        let mut halving = 0;
-        while halving < 20 {
-            let u = 0.5 * (low + high);
-            let square = u * u;
-            if 0.5 - u * (0.9375 + square * (0.1875 * square - 0.625)) > wanted {
-                low = u;
-            } else {
-                high = u;
-            }
-            halving += 1;
-        }
-        farthest[k] = high;
-        k += 1;
-    }
-    farthest
-};
-
 const LANES: usize = 8;
 
-/// Eight boxes; the last of them may be nowhere.
+/// Eight boxes; the last ones may be empty.
 struct Octet {
     low: [[f32; LANES]; 3],
     high: [[f32; LANES]; 3],
@@ -150,7 +93,7 @@ struct Octet {
 }
 
 impl Octet {
-    const NOWHERE: Self = Self {
+    const EMPTY: Self = Self {
         low: [[f32::INFINITY; LANES]; 3],
         high: [[f32::INFINITY; LANES]; 3],
         thick: [0.0; LANES],
@@ -179,7 +122,7 @@ impl Octet {
 /// What lies under one part.
 pub(super) struct PartLayer {
     support: Support,
-    falloff: Compact,
+    falloff: FastFalloff,
     /// Width of the fillet, in values.
     fillet: f32,
     blend: MuscleBlend,
@@ -189,10 +132,15 @@ pub(super) struct PartLayer {
 }
 
 impl PartLayer {
-    pub fn new(members: Vec<PosedMember>, pads: Vec<PosedPad>, falloff: Compact, blend: MuscleBlend) -> Self {
+    pub fn new(
+        members: Vec<PosedMember>,
+        pads: Vec<PosedPad>,
+        falloff: FastFalloff,
+        blend: MuscleBlend,
+    ) -> Self {
         let (mut support, mut octets, mut count) = (Support::EMPTY, Vec::new(), 0);
         let reaches: f32 = members.iter().map(|member| member.reach).sum();
-        let fillet = FILLED * reaches / members.len().max(1) as f32 * STEEPNESS * falloff.inverse;
+        let fillet = falloff.values_over(FILLED * reaches / members.len().max(1) as f32);
         for (index, member) in members.iter().enumerate() {
             let thick = member.muscle.thickest();
             let margin = thick + member.reach;
@@ -200,7 +148,7 @@ impl PartLayer {
                 support = support.with(Support { low: low - margin, high: high + margin });
                 let lane = count % LANES;
                 if lane == 0 {
-                    octets.push(Octet::NOWHERE);
+                    octets.push(Octet::EMPTY);
                 }
                 count += 1;
                 let Some(octet) = octets.last_mut() else { continue };
@@ -223,7 +171,7 @@ pub(super) struct PosedLayers {
     pub parts: Vec<PartLayer>,
 }
 
-/// Most muscles felt at one point of a part; more are ignored. The athlete's trunk has up to nine.
+/// Most muscles joined at one point of a part; more are ignored. The athlete's trunk has up to nine.
 const MOST_FELT: usize = 16;
 
 impl Layers for PosedLayers {
@@ -233,17 +181,17 @@ impl Layers for PosedLayers {
 
     #[inline]
     fn displaced(&self, part: u32, point: Vec3) -> Option<Displaced> {
-        let mut drawn: Option<Displaced> = None;
+        let mut displaced: Option<Displaced> = None;
         for pad in self.parts[part as usize].pads.iter().filter(|pad| pad.support.contains(point)) {
             let Some((share, slope)) = pad.field.share(point.as_dvec3()) else { continue };
-            let sum = drawn.get_or_insert(Displaced { from: point, gradient_map: Mat3::IDENTITY });
+            let sum = displaced.get_or_insert(Displaced { from: point, gradient_map: Mat3::IDENTITY });
             sum.from -= share as f32 * pad.offset;
             // The transposed derivative of the share times the offset.
             let slope = slope.as_vec3();
             sum.gradient_map -=
                 Mat3::from_cols(slope * pad.offset.x, slope * pad.offset.y, slope * pad.offset.z);
         }
-        drawn
+        displaced
     }
 
     #[inline]
@@ -251,7 +199,7 @@ impl Layers for PosedLayers {
         let layer = &self.parts[part as usize];
         let mut felt = [Sample::OUTSIDE; MOST_FELT];
         let mut count = 0;
-        // What is less than a fillet below the rest is not felt; a clean union feels everything.
+        // A muscle more than a fillet below the rest changes nothing; to a clean union all muscles count.
         let fillet = if layer.blend == MuscleBlend::Fillet { layer.fillet } else { 1.0 };
         let mut most = layer.falloff.farthest(own.value - fillet);
         let mut last = usize::MAX;
@@ -269,12 +217,11 @@ impl Layers for PosedLayers {
                     continue;
                 }
                 if layer.blend == MuscleBlend::Fillet {
-                    let (value, slope) = capped(next.value);
-                    next = Sample { value, gradient: slope * next.gradient };
+                    next = without_core(next);
                 }
                 let value = next.value;
                 most = most.min(layer.falloff.farthest(value - fillet));
-                // In the order of their values, not of the anatomy: left and right are then joined alike.
+                // In the order of their values, not of the anatomy, so that left and right are the same.
                 let at = felt[..count].partition_point(|s| s.value > value);
                 felt[at..=count].rotate_right(1);
                 felt[at] = next;
@@ -282,132 +229,42 @@ impl Layers for PosedLayers {
             }
         }
         if layer.blend == MuscleBlend::Detail {
-            let union = |a, b| composed(&CleanUnion::default(), a, b);
-            let muscles = felt[..count].iter().copied().fold(Sample::OUTSIDE, union);
-            return composed(&Detail::default(), own, muscles);
+            let [union, detail]: [&dyn Operator; 2] = [&CleanUnion::default(), &Detail::default()];
+            let joined = |a, b| union.join(a, b, 0.0);
+            let muscles = felt[..count].iter().copied().fold(Sample::OUTSIDE, joined);
+            return detail.join(own, muscles, 0.0);
         }
         let mut joined = Sample::OUTSIDE;
         let mut own = Some(own);
         for &next in &felt[..count] {
             if own.is_some_and(|own| own.value >= next.value) {
-                joined = filleted(joined, own.take().unwrap_or_default(), fillet);
+                joined = fillet::join(joined, own.take().unwrap_or_default(), fillet);
             }
-            joined = filleted(joined, next, fillet);
+            joined = fillet::join(joined, next, fillet);
         }
-        own.map_or(joined, |own| filleted(joined, own, fillet))
-    }
-}
-
-/// Two fields by an operator that has no opening.
-fn composed(operator: &dyn Operator, a: Sample, b: Sample) -> Sample {
-    let composed = operator.compose(a.value.into(), b.value.into(), 0.0);
-    Sample {
-        value: composed.value as f32,
-        gradient: composed.da as f32 * a.gradient + composed.db as f32 * b.gradient,
+        own.map_or(joined, |own| fillet::join(joined, own, fillet))
     }
 }
 
 /// Width of the fillet between muscles, and between them and the part, in values: skin and fascia span grooves. Below
-/// 0.5, or a field alone would not be itself. At 0.1 the contracted biceps stands out like a ball; at 0.45 grooves are
+/// 0.5, or a field alone would change. At 0.1 the contracted biceps stands out like a ball; at 0.45 grooves are
 /// gone.
 const FILLET: f32 = 0.3;
-/// The same in metres, in mean reaches of the muscles: a value of a thick part is many times as long as its muscles are felt. Edges
+/// The same in metres, in mean reaches of the muscles: a value of a thick part is many times as long as its muscles reach. Edges
 /// of mh_base bent by 15 degrees more than without muscles, in the mean of its jump's frames: 365 with 0.3, 338 with 0.6, 339 with
-/// this, 366 with 2 and 374 with [`FILLET`] alone, 0.06 m in a trunk whose muscles are felt for 0.02.
+/// this, 366 with 2 and 374 with [`FILLET`] alone, 0.06 m in a trunk whose muscles reach 0.02 m.
 const FILLED: f32 = 1.0;
-/// Value per radius at the surface.
-const STEEPNESS: f32 = 15.0 / 16.0;
-/// How far above 0.5 the inside of a muscle rises: below what the part has at its axis, so that a vertex lost in there is
-/// led out of the part and not to the axis.
-const CORE: f32 = 0.1;
-
-/// A muscle's value with its core cut off, and the slope.
-#[inline]
-fn capped(value: f32) -> (f32, f32) {
-    if value <= 0.5 {
-        return (value, 1.0);
-    }
-    let rest = (-(value - 0.5) / CORE).exp();
-    (0.5 + CORE * (1.0 - rest), rest)
-}
-
-/// The larger of two fields, rounded where they are nearly equal: with m their mean and `k = fillet 4 m (1 - m)`, larger by
-/// `(k - |a - b|)^2 / 4 k` within k. A field alone is itself.
-#[inline]
-fn filleted(a: Sample, b: Sample, fillet: f32) -> Sample {
-    let (large, small) = if a.value >= b.value { (a, b) } else { (b, a) };
-    let mean = 0.5 * (a.value + b.value);
-    let k = fillet * 4.0 * mean * (1.0 - mean);
-    let inside = k - (large.value - small.value);
-    if inside <= 0.0 || k <= 0.0 {
-        return large;
-    }
-    // Of u^2 / 4k with u = k - a + b: by u, and by k.
-    let (by_u, by_k) = (inside / (2.0 * k), -inside * inside / (4.0 * k * k));
-    let k_slope = fillet * 2.0 * (1.0 - 2.0 * mean);
-    let through_k = (by_u + by_k) * k_slope;
-    Sample {
-        value: large.value + inside * inside / (4.0 * k),
-        gradient: (1.0 - by_u + through_k) * large.gradient + (by_u + through_k) * small.gradient,
-    }
-}
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::dynamics::Rigid;
     use crate::field::conformance::scatter;
-    use crate::muscle::{Axis, ImplicitMuscle, Profile, Profiles};
+    use crate::muscle::{Axis, Profile, Profiles, Shape, Spindle};
     use glam::DVec3;
 
     fn sample(value: f32, gradient: Vec3) -> Sample {
         Sample { value, gradient }
-    }
-
-    #[test]
-    fn a_field_alone_is_itself_and_the_union_is_smooth() {
-        for i in 0..=100 {
-            let a = i as f32 / 100.0;
-            assert_eq!(filleted(sample(a, Vec3::X), Sample::OUTSIDE, FILLET).value, a);
-            for j in 0..=100 {
-                let b = j as f32 / 100.0;
-                let (x, y) = (sample(a, Vec3::X), sample(b, Vec3::Y));
-                let joined = filleted(x, y, FILLET);
-                assert_eq!(joined.value, filleted(y, x, FILLET).value);
-                assert!(joined.value >= a.max(b) && joined.value <= 1.0 + 1e-6, "{a} {b} {}", joined.value);
-                assert!(joined.gradient.min_element() > -1e-3, "more of one is never less of both: {a} {b}");
-                let h = 1e-3;
-                let by_a = (filleted(sample(a + h, Vec3::X), y, FILLET).value
-                    - filleted(sample(a - h, Vec3::X), y, FILLET).value)
-                    / (2.0 * h);
-                let inner = (0.01..0.99).contains(&a) && (0.01..0.99).contains(&b);
-                assert!(
-                    !inner || (by_a - joined.gradient.x).abs() < 0.03,
-                    "{a} {b}: {by_a} {}",
-                    joined.gradient
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn a_core_stays_below_what_lies_around_it() {
-        assert_eq!(capped(0.4), (0.4, 1.0));
-        assert!(capped(1.0).0 < 0.5 + CORE && capped(0.55).0 > 0.53);
-    }
-
-    #[test]
-    fn values_beyond_the_farthest_distance_are_less() {
-        let falloff = Compact::new(0.1);
-        for i in 0..=100 {
-            let value = i as f32 / 100.0;
-            let distance = falloff.farthest(value);
-            assert!(falloff.value(distance + 1e-5) <= value + 1e-4, "{value}");
-            assert!(
-                falloff.value(distance) > value - 1.1 / STEPS as f32,
-                "{value}: not much farther than needed"
-            );
-        }
     }
 
     /// A straight fibre of 0.1 m along z.
@@ -416,12 +273,8 @@ mod tests {
         let points: Vec<DVec3> = (0..=8).map(|i| at + DVec3::Z * 0.1 * (f64::from(i) / 8.0 - 0.5)).collect();
         let axis = Axis::new(&points, [DVec3::X; 2], 0.0).unwrap();
         let profiles = Arc::new(Profiles::new(profile(), profile()));
-        let muscle = ImplicitMuscle::new(axis, profiles, 0.0, 0.3, width);
-        PosedMember {
-            muscle: Arc::new(TabulatedMuscle::new(&muscle)),
-            reach: 0.03,
-            share: Arc::new([1.0; 2]),
-        }
+        let muscle = Shape::from(Spindle::new(axis, profiles, 0.0, 0.3, width));
+        PosedMember { muscle: Arc::new(muscle.table()), reach: 0.03, share: Arc::new([1.0; 2]) }
     }
 
     #[test]
@@ -430,21 +283,17 @@ mod tests {
             let at = DVec3::new((i % 5) as f64, (i / 5 % 5) as f64, (i / 25) as f64) * 0.04;
             fibre(at, 0.008 + 0.0004 * i as f64)
         };
-        let falloff = Compact::new(0.08);
+        let falloff = FastFalloff::new(0.08);
         let layer = PartLayer::new((0..27).map(fibre).collect(), Vec::new(), falloff, MuscleBlend::Fillet);
         let layers = PosedLayers { parts: vec![layer] };
         let (mut felt, mut count) = (0, 0);
         for point in scatter(layers.support(0), 2000) {
             let own = sample(0.5 * (point.x * 9.0).sin().abs(), Vec3::X);
             let all = layers.parts[0].members.iter().map(|m| m.sample(point, f32::INFINITY, falloff));
-            let mut all: Vec<Sample> = all
-                .filter(|s| s.value > 0.0)
-                .map(|s| Sample { value: capped(s.value).0, gradient: capped(s.value).1 * s.gradient })
-                .chain([own])
-                .collect();
+            let mut all: Vec<Sample> = all.filter(|s| s.value > 0.0).map(without_core).chain([own]).collect();
             all.sort_by(|a, b| b.value.total_cmp(&a.value));
             let fillet = layers.parts[0].fillet;
-            let joined = all.into_iter().fold(Sample::OUTSIDE, |a, b| filleted(a, b, fillet));
+            let joined = all.into_iter().fold(Sample::OUTSIDE, |a, b| fillet::join(a, b, fillet));
             assert_eq!(layers.join(0, point, own), joined, "at {point}");
             felt += usize::from(joined != own);
             count += 1;
@@ -457,7 +306,9 @@ mod tests {
     fn the_thesis_union_leaves_every_outline() {
         let layers = |blend| {
             let fibres = [-0.012, 0.012].map(|x| fibre(DVec3::X * x, 0.01));
-            PosedLayers { parts: vec![PartLayer::new(fibres.into(), Vec::new(), Compact::new(0.08), blend)] }
+            PosedLayers {
+                parts: vec![PartLayer::new(fibres.into(), Vec::new(), FastFalloff::new(0.08), blend)],
+            }
         };
         let [fillet, detail] = [MuscleBlend::Fillet, MuscleBlend::Detail].map(layers);
         let own = |p: Vec3| sample(0.3 - 2.0 * p.y, Vec3::NEG_Y * 2.0);
@@ -482,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn flesh_goes_along_with_a_pad_that_is_drawn_off_its_place() {
+    fn a_pad_displaces_the_flesh_around_it() {
         let radii = DVec3::new(0.06, 0.05, 0.03);
         let pad = |offset: DVec3| {
             let world_from_pad = Rigid { translation: offset, ..Rigid::IDENTITY };
@@ -491,7 +342,7 @@ mod tests {
         assert!(PosedPad::new(&pad(DVec3::ZERO)).is_none(), "in its place it moves nothing");
         let offset = DVec3::new(0.005, -0.006, 0.012);
         let pads = vec![PosedPad::new(&pad(offset)).unwrap()];
-        let falloff = Compact::new(0.08);
+        let falloff = FastFalloff::new(0.08);
         let layers = PosedLayers {
             parts: vec![PartLayer::new(vec![fibre(DVec3::ZERO, 0.01)], pads, falloff, MuscleBlend::Fillet)],
         };
@@ -499,19 +350,19 @@ mod tests {
         let still = PosedLayers { parts: vec![still] };
         let own = |p: Vec3| sample(0.5 - 2.0 * p.y, Vec3::NEG_Y * 2.0);
         let joined = |p: Vec3| {
-            let Some(drawn) = layers.displaced(0, p) else { return layers.join(0, p, own(p)) };
-            let joined = layers.join(0, drawn.from, own(drawn.from));
-            Sample { gradient: drawn.gradient_map * joined.gradient, ..joined }
+            let Some(displaced) = layers.displaced(0, p) else { return layers.join(0, p, own(p)) };
+            let joined = layers.join(0, displaced.from, own(displaced.from));
+            Sample { gradient: displaced.gradient_map * joined.gradient, ..joined }
         };
         let (middle, at_rest) = (joined(offset.as_vec3()), still.join(0, Vec3::ZERO, own(Vec3::ZERO)));
         assert!((middle.value - at_rest.value).abs() < 1e-5, "{middle:?} {at_rest:?}");
-        let mut drawn = 0;
+        let mut displaced = 0;
         for p in scatter(layers.support(0), 2000) {
             let Some(_) = layers.displaced(0, p) else {
                 assert_eq!(joined(p), still.join(0, p, own(p)), "beside the pad, at {p}");
                 continue;
             };
-            drawn += 1;
+            displaced += 1;
             // The part alone: a table's gradient is not quite its slope.
             let part = |p: Vec3| layers.displaced(0, p).map_or(own(p).value, |d| own(d.from).value);
             let h = 1e-3;
@@ -520,6 +371,6 @@ mod tests {
             assert!(gradient.distance(Vec3::from_array(steps)) < 0.02, "{p}: {gradient} {steps:?}");
             assert!(gradient.y < 0.0, "not turned over");
         }
-        assert!(drawn > 200, "{drawn}");
+        assert!(displaced > 200, "{displaced}");
     }
 }

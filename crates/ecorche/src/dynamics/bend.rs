@@ -1,8 +1,8 @@
 //! Strands do not bend sharper than they are thick.
 //!
-//! A particle lies at most `h = a c / 2 R` beside the line between its neighbours, a and c its distances from them, R the
-//! least radius of curvature. What lies around an axis that bends sharper would overlap itself on the inside. A bend that
-//! was there at bind stays.
+//! A particle lies at most `h = a c / 2 R` beside the line between its neighbours: a and c are its distances from them, R is
+//! the least radius of curvature. Flesh around an axis that bends sharper would overlap itself on the inside of the bend. A
+//! bend of the bind pose stays.
 
 use super::system::Strand;
 use glam::DVec3;
@@ -28,9 +28,9 @@ pub(super) fn bends(position: &[DVec3]) -> Vec<f64> {
         .collect()
 }
 
-/// Straightens what is bent too sharply, once along the strand and back. `radius`: of the strand at a particle. `moved` hears
-/// of every particle that moves, by how much, and which share of that was wrong in `before`, where the particles were
-/// when the substep began.
+/// Straightens what is bent too sharply, once along the strand and back. `radius`: of the strand at a particle. `moved`
+/// is called for every particle that moves, with its displacement and the share of it that corrects an error of `before`,
+/// the positions at the start of the substep.
 pub(super) fn unbend(
     strand: &Strand,
     position: &mut [DVec3],
@@ -73,12 +73,13 @@ pub(super) fn unbend(
     any
 }
 
-/// Whether no particle needs a closer look by [`unbend`].
+/// Whether [`unbend`] has nothing to do.
 pub(super) fn all_straight(position: &[DVec3], radius: impl Fn(usize) -> f64) -> bool {
     (1..position.len().saturating_sub(1)).all(|i| is_straight(position, &radius, i))
 }
 
-/// Whether the strand is straight enough at a particle; told without a root: height^2 chord^2 against (a c / 2 R)^2 chord^2.
+/// Whether the strand is straight enough at a particle. Compares height^2 chord^2 with (a c / 2 R)^2 chord^2, which needs no
+/// square root.
 #[inline]
 fn is_straight(position: &[DVec3], radius: impl Fn(usize) -> f64, i: usize) -> bool {
     let (u, v) = (position[i] - position[i - 1], position[i + 1] - position[i]);

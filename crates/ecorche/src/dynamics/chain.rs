@@ -3,8 +3,8 @@
 //! Where every link joins neighbours, the compliant constraints of a substep are one Newton step of an implicit
 //! Euler step: `(M / h^2 + K) dx = f(y)` at the predicted places y, with
 //! `K = k (n n^T + max(0, 1 - rest / length) (I - n n^T))` per link. K is block-tridiagonal: one sweep in and one out,
-//! exact however stiff the tendons are beside the body. The blocks beside the diagonal are `-(a I + b n n^T)`, which saves most
-//! of the products of matrices.
+//! exact for tendons of any stiffness. The blocks beside the diagonal are `-(a I + b n n^T)`, which saves most of the matrix
+//! products.
 //!
 //! The second term is the stiffness a taut link has against sideways motion. Without it (XPBD solved directly)
 //! strands of 30 particles under 18 N come apart at 40 substeps; without the joint solution (XPBD link by link)
@@ -73,13 +73,13 @@ impl Symmetric {
 
 impl Chain {
     /// Whether all links join neighbours, one after the other.
-    pub fn fits(links: &[Distance]) -> bool {
+    pub(crate) fn fits(links: &[Distance]) -> bool {
         links.iter().all(|l| l.ends[1] == l.ends[0] + 1 && l.compliance > 0.0)
             && links.windows(2).all(|l| l[0].ends[0] < l[1].ends[0])
     }
 
     /// Moves the particles. `stiffer`: factor on a link's stiffness; `ties`: particle, stiffness (N/m), target.
-    pub fn solve(
+    pub(crate) fn solve(
         &mut self,
         position: &mut [DVec3],
         inverse_mass: &[f64],
@@ -120,7 +120,7 @@ impl Chain {
             rows[i].own += stiffness;
             rows[i].right += stiffness * (target - position[i]);
         }
-        // From both ends to the middle at once: each sweep waits for itself at every particle, not for the other.
+        // Both ends are swept to the middle together: the two sweeps do not wait for each other.
         let count = rows.len();
         let middle = count / 2;
         let (mut first, mut last) = (Sweep::default(), Sweep::default());
@@ -190,7 +190,7 @@ impl Sweep {
         let block =
             Symmetric { diagonal: DVec3::splat(across), beside: DVec3::ZERO }.with_both(n, 0.5 * along * n);
         if inverse_mass <= 0.0 {
-            // It is where it is: the next feels the link alone.
+            // It does not move: the link alone acts on the next.
             row.right = DVec3::ZERO;
             *self = Self { block, force: DVec3::ZERO };
             return;
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn the_step_solves_the_equations_for_any_number_of_particles() {
-        // Residual of (M / h^2 + K) dx = f, put together anew, with a pinned particle at an end and one between others.
+        // Residual of (M / h^2 + K) dx = f, assembled independently, with a pinned particle at an end and one between others.
         for count in [1, 2, 3, 8, 9] {
             let start: Vec<DVec3> = (0..count)
                 .map(|i| DVec3::new(0.1 * i as f64, 0.02 * (i as f64 * 1.7).sin(), 0.03 * (i as f64).cos()))

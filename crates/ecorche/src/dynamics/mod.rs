@@ -1,4 +1,4 @@
-//! Particles under constraints, stepped in time: what a muscle's axis and a fat pad move by. Knows neither.
+//! Particles under constraints, stepped in time: this moves the axes of muscles and the fat pads, but knows nothing of either.
 //!
 //! A [`System`] is made once: [`Strand`]s of particles, the frames (bones) that carry them, the [`Obstacle`]s
 //! they cannot pass. A [`State`] is where the particles are; cloning it saves the animation. [`System::step`]
@@ -10,12 +10,12 @@
 //! | [`Anchor`] | ends that follow a frame exactly |
 //! | [`Tie`] | particles held near a frame by a spring |
 //! | [`Obstacle`] | capsules, distance grids, surfaces to stay inside of |
-//! | [`contact`](constraint::contact) | strands against each other |
-//! | [`friction`](constraint::friction) | Coulomb, against the moving surface |
+//! | `contact` | strands against each other |
+//! | `friction` | Coulomb, against the moving surface |
 //! | `bend` | strands do not bend sharper than they are thick |
 //!
 //! Nothing moves at bind: the forces there (weight, tension in a bent strand) are measured when the system is
-//! made and held against from then on, in the frames; contacts keep the clearance of the bind pose when that is
+//! made and cancelled from then on, in the frames; contacts keep the clearance of the bind pose when that is
 //! smaller than the thickness.
 //!
 //! Strands are stepped in parallel and each solves its constraints in order; strands push each other from a
@@ -27,16 +27,16 @@
 //! Based on: Macklin et al. XPBD. 2016; Macklin et al. Small Steps in Physics Simulation. 2019; Roussellet.
 //! Doctoral thesis. 2018, chapter 5 ([`Solver::Pbd`]).
 //! Differs in: links of a strand are solved together ([`Solver::Direct`]) rather than one by one
-//! ([`Solver::Xpbd`]); damping is per second and relative to the frames, so that a running character's muscles are not
-//! braked by the air; friction has the unit of a length.
+//! ([`Solver::Xpbd`]); damping is per second and relative to the frames, so that a running character's muscles feel no
+//! air drag; friction has the unit of a length.
 
 mod bend;
 mod chain;
-pub mod constraint;
-pub mod rigid;
-pub mod settle;
-pub mod step;
-pub mod system;
+mod constraint;
+mod rigid;
+mod settle;
+mod step;
+mod system;
 #[cfg(test)]
 mod tests;
 

@@ -23,7 +23,7 @@ impl Rigid {
     pub const IDENTITY: Self = Self { rotation: DQuat::IDENTITY, translation: DVec3::ZERO };
 
     /// The rigid part of a joint's transform; scale and shear are dropped.
-    pub fn from_affine(affine: Affine3A) -> Self {
+    pub(crate) fn from_affine(affine: Affine3A) -> Self {
         let (transform, _) = Transform::from_affine(affine);
         Self {
             rotation: transform.rotation.as_dquat().normalize(),
@@ -33,38 +33,30 @@ impl Rigid {
 
     /// A moved point.
     #[inline]
-    pub fn point(&self, p: DVec3) -> DVec3 {
+    pub(crate) fn point(&self, p: DVec3) -> DVec3 {
         self.translation + self.rotation * p
     }
 
     /// A turned direction.
     #[inline]
-    pub fn vector(&self, v: DVec3) -> DVec3 {
+    pub(crate) fn vector(&self, v: DVec3) -> DVec3 {
         self.rotation * v
     }
 
     /// The point that [`Rigid::point`] moves to `p`.
     #[inline]
-    pub fn point_back(&self, p: DVec3) -> DVec3 {
+    pub(crate) fn point_back(&self, p: DVec3) -> DVec3 {
         self.rotation.conjugate() * (p - self.translation)
     }
 
     /// The direction that [`Rigid::vector`] turns to `v`.
     #[inline]
-    pub fn vector_back(&self, v: DVec3) -> DVec3 {
+    pub(crate) fn vector_back(&self, v: DVec3) -> DVec3 {
         self.rotation.conjugate() * v
     }
 
-    /// A share `t` of the way to another motion: straight for the origin, the shorter arc for the rotation.
-    pub fn toward(&self, other: &Self, t: f64) -> Self {
-        Self {
-            rotation: self.rotation.slerp(other.rotation, t).normalize(),
-            translation: self.translation.lerp(other.translation, t),
-        }
-    }
-
     /// Whether every number is finite.
-    pub fn is_finite(&self) -> bool {
+    pub(crate) fn is_finite(&self) -> bool {
         self.rotation.is_finite() && self.translation.is_finite()
     }
 }
@@ -83,6 +75,5 @@ mod tests {
         let p = DVec3::new(0.1, -0.2, 0.3);
         assert!((rigid.point(p) - rigid.translation).length() - p.length() < 1e-6);
         assert!(rigid.point_back(rigid.point(p)).distance(p) < 1e-12);
-        assert!(rigid.toward(&Rigid::IDENTITY, 1.0).point(p).distance(p) < 1e-12);
     }
 }

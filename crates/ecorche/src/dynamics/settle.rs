@@ -1,4 +1,4 @@
-//! Without time: particles where the frames carry them, moved out of obstacles and smoothed.
+//! A pose without inertia: particles go where the frames carry them, out of obstacles, and are smoothed.
 
 use super::Keep;
 use super::bend::unbend;
@@ -8,7 +8,8 @@ use super::system::{Strand, System};
 use glam::DVec3;
 use rayon::prelude::*;
 
-/// Rounds of moving out and smoothing; always all, or a strand that just touches and one that just does not would differ.
+/// Rounds of moving out and smoothing. All are always done: otherwise strands that just touch and strands that just do not
+/// would differ.
 /// After 4 a strand bent over a capsule still has a corner; 16 look like 8.
 const ROUNDS: usize = 8;
 /// Passes in which sharp bends are straightened: those of the carried strand, and those that a round makes.
@@ -16,11 +17,11 @@ const FIRST_UNBENDING: usize = 60;
 const UNBENDING: usize = 8;
 
 impl System {
-    /// Puts the state into a pose without inertia: depends on nothing but the pose and the drives.
+    /// Puts the state into a pose without inertia. The result depends on the pose and the drives alone.
     ///
     /// # Panics
     /// If state, pose or drives are not this system's.
-    pub fn settle(&self, state: &mut State, frames: &[Rigid], drives: &[Drive]) -> Report {
+    pub(crate) fn settle(&self, state: &mut State, frames: &[Rigid], drives: &[Drive]) -> Report {
         assert!(state.strands.len() == self.strands.len() && drives.len() == self.strands.len());
         if !frames.iter().all(Rigid::is_finite) {
             return Report::default();
@@ -62,7 +63,7 @@ impl System {
     }
 
     fn move_out(&self, strand: &Strand, position: &mut [DVec3], frames: &[Rigid], drive: &Drive) {
-        // The skin first, bones last: theirs is the last word.
+        // The skin first, bones last: bones win.
         for (i, p) in position.iter_mut().enumerate().filter(|(i, _)| strand.in_skin[*i]) {
             let skin = self.skin_around(strand, frames, *p).filter(|_| strand.inverse_mass[i] > 0.0);
             if let Some(skin) = skin.map(|(o, _)| &self.obstacles[o])
@@ -106,7 +107,7 @@ fn smooth(strand: &Strand, position: &mut [DVec3], carried: &[DVec3]) {
     for i in 1..position.len().saturating_sub(1) {
         if strand.inverse_mass[i] > 0.0 {
             let around = 0.5 * (moved[i - 1] + moved[i + 1]);
-            // Outward only: a particle already clear may follow its neighbours, none is drawn back in.
+            // Outward only: a particle that is clear may follow its neighbours; none moves back in.
             let (far, own) = (around.length(), moved[i].length());
             let share = ((far - own) / (0.25 * far).max(1e-12)).clamp(0.0, 1.0);
             position[i] = carried[i] + moved[i].lerp(around, share);

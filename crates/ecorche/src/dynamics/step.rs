@@ -32,15 +32,15 @@ pub enum Solver {
 /// How time is cut and links are solved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// Substeps in a step; more lose less swing. At 24 frames a second a strand shaken at 3 Hz is off by 11 % of
+    /// Substeps in a step. More damp the swing less. At 24 frames a second a strand shaken at 3 Hz is off by 11 % of
     /// its swing with 20, 6 % with 40 and 3 % with 80.
     pub substeps: usize,
     /// Passes over the links in a substep, where they are solved one by one.
     pub iterations: usize,
     /// How links are solved.
     pub solver: Solver,
-    /// Whether strands that creep while the frames around them stand still come to rest. Without it they find where forces
-    /// and contacts are in balance.
+    /// Whether strands that creep while the frames around them stand still are stopped. Without it they move on until forces
+    /// and contacts balance.
     pub sleeps: bool,
 }
 
@@ -71,8 +71,8 @@ pub struct State {
 }
 
 impl State {
-    /// Takes all speed away, as if the frames had stood still for long.
-    pub fn calm(&mut self) {
+    /// Sets all speeds to zero, as after a long rest.
+    pub(crate) fn calm(&mut self) {
         for strand in &mut self.strands {
             strand.velocity.fill(DVec3::ZERO);
             strand.rested = SETTLED;
@@ -80,7 +80,7 @@ impl State {
     }
 }
 
-/// What a strand is told for one step.
+/// What drives a strand in one step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drive {
     /// One radius per particle, metres.
@@ -145,7 +145,7 @@ struct StrandScratch {
 /// would have to move 4 cm against what it is close to within a frame: 1 m/s at 24 frames a second.
 const WATCH: f64 = 0.04;
 
-/// Pushes of other strands that add up; of more, each counts less, or together they would throw the particle.
+/// Pushes of other strands that add up. Of more, each counts less: together they would throw the particle.
 const MOST_TOGETHER: f64 = 3.0;
 
 /// Fewer strands than this are stepped on one thread: handing them out costs more.
@@ -154,7 +154,7 @@ const PARALLEL: usize = 8;
 /// Passes over the obstacles at the end of a step.
 const LAST_PASSES: usize = 3;
 /// Obstacles farther from a particle than this are left out of them unless it moves as far, units. Only the cost depends on
-/// it, and that little: with 0.1 mm and with 10 cm the athlete's jump is neither deeper in bones nor slower.
+/// it, and only a little: with 0.1 mm and with 10 cm the athlete's jump is neither deeper in bones nor slower.
 const CLOSE: f64 = 0.01;
 
 /// A strand whose particles are this many times its size away from where they belong is put back.
@@ -226,8 +226,8 @@ impl System {
                 drives,
                 |strand, state, scratch, drive| {
                     move_strand(strand, state, scratch, drive, frames.1, self.gravity, h, settings);
-                    // Before contacts, which have the last word: after them it would let strands sink in, the deeper
-                    // the longer the substeps are.
+                    // Before contacts, which come last: after them it would let strands sink in, deeper with longer
+                    // substeps.
                     straighten(strand, state, scratch, h);
                     unbend(strand, state, scratch, drive);
                 },
@@ -256,7 +256,7 @@ impl System {
         }
         let motion: Vec<f64> = state.frames.iter().zip(next).map(|(a, b)| motion(a, b, self.unit)).collect();
         for ((strand, state), scratch) in self.strands.iter().zip(&mut state.strands).zip(scratches.iter()) {
-            // Springs come to rest by themselves; what is pressed out or unbent creeps.
+            // Springs come to rest by themselves; strands that contacts or bending limits move creep.
             let creeps = strand.spec.stout || !scratch.near.is_empty() || !scratch.obstacles.is_empty();
             if settings.sleeps && creeps {
                 let around = scratch.obstacles.iter().chain(&strand.spec.inside_of);
@@ -371,7 +371,7 @@ impl System {
         });
     }
 
-    /// Contacts with strands, then with obstacles, which have the last word.
+    /// Contacts with strands, then with obstacles, which win.
     fn keep_apart(
         &self,
         strand: &Strand,
@@ -409,7 +409,7 @@ impl System {
                 continue;
             }
             let mut first = u16::MAX;
-            // The skin first, bones last: theirs is the last word.
+            // The skin first, bones last: bones win.
             if strand.in_skin[i] {
                 if skin_wake[i] <= number
                     && let Some((o, depth)) = self.skin_around(strand, now, *p)
@@ -452,7 +452,7 @@ impl System {
             if !last {
                 continue;
             }
-            // Out of one may be into the next; what is seen is clear of all.
+            // Moving out of one may lead into the next; the result is clear of all.
             for _ in 0..LAST_PASSES {
                 close.iter().for_each(|&o| {
                     push_out(p, o);
@@ -598,18 +598,18 @@ fn move_strand(
     }
 }
 
-/// Units in a step, and half the sine of an angle: frames that move less stand still, and those that move more than the
-/// second do not.
+/// Units in a step, and half the sine of an angle. Frames that move less than the first count as still; frames that move
+/// more than the second do not.
 const STILL: [f64; 2] = [1e-5, 1e-4];
-/// Of a strand's size: what it moves less in a step while the frames around it stand still, it does not move at all.
+/// Of a strand's size: a strand that moves less in a step while the frames around it are still is stopped.
 /// Contacts that hold a strand from several sides let it creep by a thousandth; the slowest swing that can be seen moves by
 /// ten times as much.
 const AT_REST: f64 = 2e-3;
-/// After so many seconds of standing still twice as much counts as creeping, then with the square of the time. The swing of
+/// Seconds of stillness after which twice as much counts as creeping; the limit grows with the square of the time. The swing of
 /// a muscle has decayed to 4 % after 0.27 s, when it is eight times as much; the end of the athlete's latissimus, held
-/// between triceps and pectoralis, would bounce by 3 mm a frame for ever.
+/// between triceps and pectoralis, would otherwise bounce by 3 mm a frame for ever.
 const SETTLES: f64 = 0.1;
-/// Seconds after which no more does.
+/// Seconds after which the limit grows no further.
 const SETTLED: f64 = 0.5;
 
 /// How far a frame moves, in units, or turns in a step.
@@ -618,8 +618,8 @@ fn motion(from: &Rigid, to: &Rigid, unit: f64) -> f64 {
     (from.translation.distance(to.translation) / unit).max(turned)
 }
 
-/// Takes off what a strand creeps while the frames around it move by `motion` in the step. What moves more moves that much
-/// less: without the step there would be between resting and not, strands at the limit would jump.
+/// Stops a strand that creeps while the frames around it move by `motion` in the step. Larger motions are reduced by the
+/// same amount, so that strands at the limit do not jump.
 fn rest(strand: &Strand, state: &mut StrandState, scratch: &StrandScratch, motion: f64, dt: f64) {
     let [still, moves] = STILL;
     state.rested = if motion < still { (state.rested + dt).min(SETTLED) } else { 0.0 };
@@ -640,13 +640,13 @@ fn rest(strand: &Strand, state: &mut StrandState, scratch: &StrandScratch, motio
     }
 }
 
-/// Draws every particle towards the middle of its neighbours, seen from where the frames carry them.
+/// Moves every particle towards the middle of its neighbours, relative to where the frames carry them.
 fn straighten(strand: &Strand, state: &mut StrandState, scratch: &mut StrandScratch, h: f64) {
     let count = strand.len();
     if strand.spec.straightens <= 0.0 || count < 3 {
         return;
     }
-    // Half would turn a zigzag into its opposite.
+    // Half would mirror a zigzag.
     let share = (1.0 - (-strand.spec.straightens * (count * count) as f64 * h).exp()).min(0.4);
     let carried = &scratch.carried;
     let mut before = state.position[0] - carried[0];
@@ -654,7 +654,7 @@ fn straighten(strand: &Strand, state: &mut StrandState, scratch: &mut StrandScra
         let own = state.position[i] - carried[i];
         let after = state.position[i + 1] - carried[i + 1];
         if strand.inverse_mass[i] > 0.0 {
-            // Without a change of speed, or it would be a spring as stiff as the substep is short.
+            // Without a change of speed: otherwise it would be a spring that stiffens with shorter substeps.
             let moved = share * (0.5 * (before + after) - own);
             state.position[i] += moved;
             scratch.before[i] += moved;
@@ -663,7 +663,7 @@ fn straighten(strand: &Strand, state: &mut StrandState, scratch: &mut StrandScra
     }
 }
 
-/// Keeps bends from becoming sharper than the strand is thick; what was too sharp before gives no speed.
+/// Keeps bends from becoming sharper than the strand is thick; correcting a bend that was too sharp before adds no speed.
 fn unbend(strand: &Strand, state: &mut StrandState, scratch: &mut StrandScratch, drive: &Drive) {
     if !strand.spec.stout || bend::all_straight(&state.position, |i| drive.radius[i]) {
         return;
@@ -681,7 +681,7 @@ fn finish(strand: &Strand, state: &mut StrandState, scratch: &mut StrandScratch,
     let mut sound = true;
     for i in 0..strand.len() {
         state.velocity[i] = (state.position[i] - scratch.before[i]) * rate;
-        // What is not a number is not below the limit either.
+        // False for a NaN as well.
         sound &= state.position[i].distance_squared(scratch.carried[i]) < most
             && state.velocity[i].length_squared() < f64::INFINITY;
     }

@@ -1,4 +1,4 @@
-//! What does not change while particles move: strands, frames they hang on, obstacles.
+//! What does not change while particles move: strands, the frames that carry them, obstacles.
 
 use super::bend::bends;
 use super::chain::Chain;
@@ -32,8 +32,8 @@ pub struct StrandSpec {
     pub radius: Vec<f64>,
     /// Loss of speed relative to the frames, 1/s.
     pub damping: f64,
-    /// How fast bends that the frames do not ask for straighten, 1/s per particle squared: shorter ones faster. Keeps
-    /// particles that are pushed one by one in line.
+    /// How fast bends that do not come from the frames straighten, 1/s per particle squared; shorter bends straighten
+    /// faster. Keeps particles in line that contacts push one by one.
     pub straightens: f64,
     /// Coefficient of friction.
     pub friction: f64,
@@ -60,7 +60,7 @@ pub(super) struct Via {
     distance: f64,
     /// By how much the line through the controls turns there at bind, radians.
     fold: f64,
-    /// Of the way between its neighbours at bind.
+    /// Share of the way between its neighbours at bind.
     share: f64,
 }
 
@@ -69,7 +69,7 @@ const FOLDED: [f64; 2] = [0.5, 1.2];
 /// Of the distance from the obstacle at bind: with less the straight way is not free, with more it is.
 const FREE: [f64; 2] = [0.3, 0.7];
 
-/// What the controls leave off by less is rounding, units.
+/// An offset smaller than this, units, is rounding.
 const ROUNDING: f64 = 1e-9;
 
 /// Controls of a strand up to which those between others let go.
@@ -165,17 +165,12 @@ impl Strand {
     }
 
     /// Number of particles.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.spec.position.len()
     }
 
-    /// Never: a strand has particles.
-    pub fn is_empty(&self) -> bool {
-        self.spec.position.is_empty()
-    }
-
     /// What it was made from.
-    pub fn spec(&self) -> &StrandSpec {
+    pub(crate) fn spec(&self) -> &StrandSpec {
         &self.spec
     }
 
@@ -193,7 +188,7 @@ impl Strand {
     }
 
     /// Where the frames alone put the particles.
-    pub fn carry(&self, frames: &[Rigid], carried: &mut [DVec3]) {
+    pub(crate) fn carry(&self, frames: &[Rigid], carried: &mut [DVec3]) {
         let controls = self.spec.controls.len();
         let mut few = [DVec3::ZERO; MOST_CONTROLS];
         let many: Vec<DVec3>;
@@ -272,12 +267,12 @@ impl System {
     }
 
     /// The strands.
-    pub fn strands(&self) -> &[Strand] {
+    pub(crate) fn strands(&self) -> &[Strand] {
         &self.strands
     }
 
     /// The obstacles.
-    pub fn obstacles(&self) -> &[Obstacle] {
+    pub(crate) fn obstacles(&self) -> &[Obstacle] {
         &self.obstacles
     }
 
@@ -301,7 +296,7 @@ impl System {
     }
 
     /// Its size against a human's.
-    pub fn unit(&self) -> f64 {
+    pub(crate) fn unit(&self) -> f64 {
         self.unit
     }
 
@@ -311,7 +306,7 @@ impl System {
     }
 
     /// Frames at bind.
-    pub fn bind(&self) -> &[Rigid] {
+    pub(crate) fn bind(&self) -> &[Rigid] {
         &self.bind
     }
 
@@ -342,7 +337,7 @@ fn smoothstep([from, to]: [f64; 2], x: f64) -> f64 {
     t * t * (3.0 - 2.0 * t)
 }
 
-/// What is known of each control between two others; nothing of one whose frame has no obstacle.
+/// The data of each control between two others; `None` for one whose frame has no obstacle.
 fn vias(controls: &[Anchor], bind: &[Rigid], obstacles: &[Obstacle]) -> Vec<Option<Via>> {
     let place = |k: usize| controls[k].position(bind);
     let of = |k: usize| -> Option<Via> {

@@ -117,7 +117,7 @@ fn hanging(settings: &Settings, h: f64) -> f64 {
         ..StrandSpec::default()
     };
     let frames = vec![Rigid::IDENTITY];
-    // At bind without weight: the system then hangs under the weight it does not hold against.
+    // At bind without weight: the system then hangs under a weight that is not cancelled.
     let mut system = System::new(frames.clone(), vec![spec], Vec::new(), DVec3::ZERO, 1.0);
     system.gravity = GRAVITY;
     let mut state = system.at_rest(&frames);
@@ -320,7 +320,7 @@ fn a_broken_state_goes_back_to_its_frames_and_is_counted() {
     let held = state.clone();
     let broken = vec![Rigid { translation: DVec3::NAN, ..Rigid::IDENTITY }; 2];
     system.step(&mut state, &broken, &drives(&system), 0.1, &Settings::default(), &mut Workspace::default());
-    assert_eq!(state, held, "a pose that is none moves nothing");
+    assert_eq!(state, held, "a pose that is not finite moves nothing");
 }
 
 #[test]

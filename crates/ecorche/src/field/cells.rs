@@ -1,7 +1,7 @@
 //! A [`Grid`] laid out for reading in any order: one cell, one cache line.
 //!
 //! A look-up in a grid touches four rows of nodes, in as many places of memory. Skin is coarser than the grid, so that the
-//! next vertex finds little of it again, and tracking waited more than it reckoned. Here every cell holds its own copy of
+//! next vertex finds little of it in the cache, and tracking spent more time waiting than computing. Here every cell holds its own copy of
 //! its eight corners, values and gradients as 16-bit integers: 64 bytes, aligned.
 //!
 //! Values are off by no more than 1.6e-5 and gradients by 1.6e-5 of the steepest, a tenth of what the grid itself is off.
@@ -39,13 +39,13 @@ pub struct Cells {
 
 impl Cells {
     /// Copies a grid.
-    pub fn of(grid: &Grid) -> Self {
+    pub(crate) fn of(grid: &Grid) -> Self {
         Self::in_units_of(grid, grid)
     }
 
-    /// Copies a grid that was changed here and there: where it is as before, so is the copy, to the bit. Gradients steeper
+    /// Copies a grid that was changed in places: where it is unchanged, the copy has the same bits. Gradients steeper
     /// than any were before are cut.
-    pub fn in_units_of(grid: &Grid, before: &Grid) -> Self {
+    pub(crate) fn in_units_of(grid: &Grid, before: &Grid) -> Self {
         let (cells_per_metre, cells) = grid.shape();
         let (row, slice) = (cells.x as usize + 1, (cells.x as usize + 1) * (cells.y as usize + 1));
         let nodes = grid.nodes();
@@ -95,7 +95,7 @@ impl Cells {
 
     /// Asks memory for what [`Cells::at`] will read there, without waiting for it.
     #[inline]
-    pub fn prefetch(&self, point: Vec3A) {
+    pub(crate) fn prefetch(&self, point: Vec3A) {
         #[cfg(target_arch = "x86_64")]
         if let Some((index, _)) = self.find(point) {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -108,7 +108,7 @@ impl Cells {
 
     /// Value, then gradient, at a point; zero outside the support.
     #[inline]
-    pub fn at(&self, point: Vec3A) -> Vec4 {
+    pub(crate) fn at(&self, point: Vec3A) -> Vec4 {
         let Some((index, from)) = self.find(point) else { return Vec4::ZERO };
         let cell = &self.cells[index];
         // Shares of the corners [x, y] of the lower and the upper face.
@@ -134,7 +134,7 @@ impl Cells {
     }
 
     /// A box outside of which no corner of a cell has as much as `value`.
-    pub fn bounds_above(&self, value: f32) -> Support {
+    pub(crate) fn bounds_above(&self, value: f32) -> Support {
         let least = (value * FULL) as i16;
         let mut bounds = Support::EMPTY;
         for (i, _) in self.cells.iter().enumerate().filter(|(_, c)| c.value.iter().any(|&v| v >= least)) {
@@ -148,7 +148,7 @@ impl Cells {
     }
 
     /// Bytes of the table.
-    pub fn size_in_memory(&self) -> usize {
+    pub(crate) fn size_in_memory(&self) -> usize {
         size_of_val(self.cells.as_slice())
     }
 }

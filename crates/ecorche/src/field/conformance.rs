@@ -4,7 +4,7 @@
 use super::*;
 // Of the tests' world, where anything may be used.
 #[cfg(test)]
-use crate::muscle::{Axis, ImplicitMuscle, Profile, Profiles};
+use crate::muscle::{Axis, Profile, Profiles, Shape, Spindle};
 use glam::{Affine3A, DVec3, Quat};
 use serde_json::Value;
 
@@ -59,14 +59,15 @@ pub fn scatter(support: Support, count: u32) -> impl Iterator<Item = Vec3> {
 }
 
 /// A muscle as thick as the capsule in its middle.
-fn muscle(motion: Affine3A) -> ImplicitMuscle {
+fn muscle(motion: Affine3A) -> Shape {
     let points: Vec<DVec3> =
         (0..=16).map(|i| motion.transform_point3(Vec3::X * 0.0125 * i as f32).as_dvec3()).collect();
-    let broad = motion.transform_vector3(Vec3::Y).as_dvec3();
+    let wide_axis = motion.transform_vector3(Vec3::Y).as_dvec3();
     let profile = Profile::beta(3, 3).unwrap();
     let width = 0.05 / profile.value(0.5).0;
     let profiles = std::sync::Arc::new(Profiles::new(profile.clone(), profile));
-    ImplicitMuscle::new(Axis::new(&points, [broad; 2], 0.0).unwrap(), profiles, 0.0, 0.0, width)
+    let axis = Axis::new(&points, [wide_axis; 2], 0.0).unwrap();
+    Spindle::new(axis, profiles, 0.0, 0.0, width).into()
 }
 
 struct Case {

@@ -137,7 +137,7 @@ impl Grid {
     }
 
     /// Bytes of the table.
-    pub fn size_in_memory(&self) -> usize {
+    pub(crate) fn size_in_memory(&self) -> usize {
         std::mem::size_of_val(self.nodes.as_slice())
     }
 }

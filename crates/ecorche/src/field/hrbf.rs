@@ -261,14 +261,6 @@ impl Hrbf {
         (self.scale * sum(&value), gradient)
     }
 
-    /// [`Hrbf::distance`] in `f64`, for tools and to measure what `f32` loses.
-    pub fn exact_distance(&self, point: DVec3) -> (f64, DVec3) {
-        let scale = f64::from(self.scale);
-        let (value, gradient) =
-            evaluate(&self.centres, &self.weights, (point - self.middle.as_dvec3()) / scale);
-        (scale * value, gradient)
-    }
-
     /// A fit as [`Hrbf::solution`] describes it.
     pub(crate) fn from_solution(
         middle: Vec3,
@@ -285,18 +277,8 @@ impl Hrbf {
         (self.middle, self.scale, &self.centres, &self.weights)
     }
 
-    /// Number of centres, one per sample.
-    pub fn len(&self) -> usize {
-        self.centres.len()
-    }
-
-    /// Never: a fit has at least [`MIN_SAMPLES`] centres.
-    pub fn is_empty(&self) -> bool {
-        self.centres.is_empty()
-    }
-
     /// Box around the centres, metres.
-    pub fn bounds(&self) -> (Vec3, Vec3) {
+    pub(crate) fn bounds(&self) -> (Vec3, Vec3) {
         let low = self.centres.iter().fold(DVec3::INFINITY, |low, c| low.min(*c)).as_vec3();
         let high = self.centres.iter().fold(DVec3::NEG_INFINITY, |high, c| high.max(*c)).as_vec3();
         (self.middle + self.scale * low, self.middle + self.scale * high)
@@ -343,12 +325,12 @@ impl CompactHrbf {
     }
 
     /// The surface behind the field.
-    pub fn hrbf(&self) -> &Hrbf {
+    pub(crate) fn hrbf(&self) -> &Hrbf {
         &self.hrbf
     }
 
     /// The transfer from distance to value.
-    pub fn falloff(&self) -> Falloff {
+    pub(crate) fn falloff(&self) -> Falloff {
         self.falloff
     }
 }

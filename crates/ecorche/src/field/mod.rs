@@ -83,13 +83,13 @@ impl Support {
     pub const EMPTY: Self = Self { low: Vec3::INFINITY, high: Vec3::NEG_INFINITY };
 
     /// The box around this one and another.
-    pub fn with(self, other: Self) -> Self {
+    pub(crate) fn with(self, other: Self) -> Self {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
     /// Whether the point lies in the box or on it.
     #[inline]
-    pub fn contains(&self, point: Vec3) -> bool {
+    pub(crate) fn contains(&self, point: Vec3) -> bool {
         point.cmpge(self.low).all() && point.cmple(self.high).all()
     }
 }

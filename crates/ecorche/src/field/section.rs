@@ -1,4 +1,4 @@
-//! Fields to look at: sampled on a plane, or as the surface of one value.
+//! Views of a field: samples on a plane, or the surface of one value.
 
 use super::{Field, Sample};
 use crate::geom::TriMesh;
@@ -7,7 +7,7 @@ use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use std::str::FromStr;
 
-/// The axis a section is perpendicular to. One looks against it, and up stays up where it can.
+/// The axis a section is perpendicular to. The view is against it; up stays up where possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
     /// From the character's left: its front is to the left.
@@ -38,7 +38,7 @@ impl Axis {
     }
 }
 
-/// A letter that is no axis.
+/// A letter that does not name an axis.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no axis is called \"{0}\"; use x, y or z")]
 pub struct UnknownAxis(String);
@@ -68,7 +68,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// The window around a box, widened to the shape of a picture of `width` by `height` pixels with some room.
+    /// The window around a box, widened to the aspect of a picture of `width` by `height` pixels with some room.
     pub fn around(axis: Axis, low: Vec3, high: Vec3, [width, height]: [usize; 2]) -> Self {
         let [right, up] = axis.right_and_up();
         let extent = high - low;
@@ -79,14 +79,14 @@ impl Window {
     }
 
     /// The point at `x`, `y` from -1 to 1, to the right and up.
-    pub fn point(&self, at: Vec2) -> Vec3 {
+    pub(crate) fn point(&self, at: Vec2) -> Vec3 {
         let [right, up] = self.axis.right_and_up();
         let at = at * self.half;
         self.middle + right * at.x + up * at.y
     }
 
     /// Where a point is seen, from -1 to 1 inside the window.
-    pub fn seen(&self, point: Vec3) -> Vec2 {
+    pub(crate) fn seen(&self, point: Vec3) -> Vec2 {
         let [right, up] = self.axis.right_and_up();
         let from = point - self.middle;
         Vec2::new(from.dot(right), from.dot(up)) / self.half
@@ -117,7 +117,7 @@ impl Section {
     }
 
     /// Position of a sample.
-    pub fn point(&self, index: usize) -> Vec3 {
+    pub(crate) fn point(&self, index: usize) -> Vec3 {
         let share = |i: usize, count: usize| 2.0 * i as f32 / (count - 1) as f32 - 1.0;
         let at = Vec2::new(share(index % self.columns, self.columns), share(index / self.columns, self.rows));
         self.window.point(at)

@@ -1,6 +1,6 @@
 //! The field of a whole body: one field per part, joined along the skeleton.
 //!
-//! | rule | value | contact between limbs that are no neighbours |
+//! | rule | value | contact between limbs that are not neighbours |
 //! |---|---|---|
 //! | [`Rule::Branches`] | each branch joined to its parent by the joint's operator, siblings two by two by the default one | under the operator of the joint where the branches meet |
 //! | [`Rule::JointPairs`] | largest of the joints' pairs `g_k(f_i, f_j)` | none: a pair without the contact gives back the undented value |
@@ -46,10 +46,10 @@ pub enum Rule {
     Contact,
 }
 
-/// Why parts make no tree.
+/// Why parts do not form a tree.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TreeError {
-    /// A parent's index is no part.
+    /// A parent's index is not a part.
     #[error("part {part} has parent {parent}, but there are {count} parts")]
     Parent {
         /// The part.
@@ -239,22 +239,12 @@ impl Tree {
     }
 
     /// Number of parts.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.parents.len()
     }
 
-    /// Whether there is no part at all.
-    pub fn is_empty(&self) -> bool {
-        self.parents.is_empty()
-    }
-
-    /// The rule it was made for.
-    pub fn rule(&self) -> Rule {
-        self.rule
-    }
-
     /// Boxes of the branches when the parts reach as far as `support` says; for [`Tree::sample`].
-    pub fn boxes(&self, support: impl Fn(u32) -> Support, boxes: &mut Vec<Support>) {
+    pub(crate) fn boxes(&self, support: impl Fn(u32) -> Support, boxes: &mut Vec<Support>) {
         boxes.clear();
         boxes.extend(self.branches.iter().map(|&(start, end)| {
             self.order[start as usize..end as usize]
@@ -265,7 +255,12 @@ impl Tree {
 
     /// The composed field at a point, from `part(index, point)`. `boxes` as filled by [`Tree::boxes`].
     #[inline]
-    pub fn sample(&self, boxes: &[Support], part: impl Fn(u32, Vec3) -> Sample, point: Vec3) -> Sample {
+    pub(crate) fn sample(
+        &self,
+        boxes: &[Support],
+        part: impl Fn(u32, Vec3) -> Sample,
+        point: Vec3,
+    ) -> Sample {
         match self.rule {
             Rule::Branches => self.sample_branches(boxes, part, point),
             Rule::JointPairs | Rule::Contact => self.sample_pairs(boxes, part, point),
@@ -338,7 +333,7 @@ impl Tree {
                     joined = larger(joined, composition.join(parent, child));
                 }
             }
-            // A joint with a part that is not there gives back the other.
+            // A joint with an absent part gives the other part's value.
             let joints_of_part = self.joints_of_part[first.0 as usize];
             if self.rule == Rule::JointPairs && (joints < joints_of_part || joints_of_part == 0) {
                 joined = larger(joined, first.1);
@@ -409,7 +404,7 @@ fn lower(
     let a = f64::from(joined.value);
     let most = f64::from(largest.value);
     let opposed = a * (f64::from(first.value) / most) * (f64::from(second.value) / most);
-    // Fully opened it lowers most; the controller is the dear part.
+    // Fully opened it lowers most; the controller is the expensive part.
     if composition.operator.compose(a, opposed, 1.0).value >= f64::from(lowest.value) {
         return;
     }
@@ -451,38 +446,6 @@ fn top_down(parents: &[Option<u32>]) -> Result<Vec<u32>, TreeError> {
     Ok(order)
 }
 
-/// Parents for parts of which only is known which touch: a spanning tree, breadth first from the lowest part
-/// of each group. Pairs of parts that do not exist are left out.
-pub fn parents_of_touching(count: usize, touching: &[[u32; 2]]) -> Vec<Option<u32>> {
-    let mut neighbours: Vec<Vec<u32>> = vec![Vec::new(); count];
-    for &[a, b] in touching.iter().filter(|pair| pair.iter().all(|&p| (p as usize) < count)) {
-        neighbours[a as usize].push(b);
-        neighbours[b as usize].push(a);
-    }
-    neighbours.iter_mut().for_each(|list| list.sort_unstable());
-    let mut parents = vec![None; count];
-    let mut reached = vec![false; count];
-    let mut queue = Vec::with_capacity(count);
-    for root in 0..count {
-        if reached[root] {
-            continue;
-        }
-        reached[root] = true;
-        let mut next = queue.len();
-        queue.push(root);
-        while let Some(&part) = queue.get(next) {
-            next += 1;
-            for &other in &neighbours[part] {
-                if !std::mem::replace(&mut reached[other as usize], true) {
-                    parents[other as usize] = Some(part as u32);
-                    queue.push(other as usize);
-                }
-            }
-        }
-    }
-    parents
-}
-
 /// A tree with its parts in a pose: the field of the body.
 #[derive(Clone, Debug)]
 pub struct PosedTree<F> {
@@ -515,7 +478,7 @@ impl<F: Field> PosedTree<F> {
 
     /// The field of one part.
     #[inline]
-    pub fn sample_part(&self, part: u32, point: Vec3) -> Sample {
+    pub(crate) fn sample_part(&self, part: u32, point: Vec3) -> Sample {
         if self.supports[part as usize].contains(point) {
             self.parts[part as usize].sample(point)
         } else {
@@ -524,7 +487,7 @@ impl<F: Field> PosedTree<F> {
     }
 
     /// The strongest part but `own`; `None` where there is no other.
-    pub fn strongest_other(&self, own: u32, point: Vec3) -> Option<(u32, Sample)> {
+    pub(crate) fn strongest_other(&self, own: u32, point: Vec3) -> Option<(u32, Sample)> {
         let mut strongest: Option<(u32, Sample)> = None;
         let mut at = 0;
         while let Some(&step) = self.tree.steps.get(at) {
@@ -545,11 +508,6 @@ impl<F: Field> PosedTree<F> {
         strongest
     }
 
-    /// The tree.
-    pub fn tree(&self) -> &Tree {
-        &self.tree
-    }
-
     /// The parts.
     pub fn parts(&self) -> &[F] {
         &self.parts
@@ -564,7 +522,7 @@ impl<F: Field> Field for PosedTree<F> {
 
     fn support(&self) -> Support {
         let all = self.supports.iter().fold(Support::EMPTY, |all, &s| all.with(s));
-        // Nothing has no box: a single point instead.
+        // Without parts there is no box: a single point instead.
         if all.low.cmple(all.high).all() { all } else { Support { low: Vec3::ZERO, high: Vec3::ZERO } }
     }
 }

@@ -17,6 +17,7 @@ pub mod self_contact;
 pub(crate) mod shading;
 pub mod surface_file;
 pub(crate) mod thickness;
+pub(crate) mod tube;
 pub(crate) mod weld;
 
 pub use adjacency::Adjacency;

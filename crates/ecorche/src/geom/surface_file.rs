@@ -26,7 +26,7 @@ pub enum SurfaceFileError {
 }
 
 /// Reads a triangle surface; polygons are fanned. The ending of the name tells the format.
-pub fn read(path: &Path) -> Result<TriMesh, SurfaceFileError> {
+pub(crate) fn read(path: &Path) -> Result<TriMesh, SurfaceFileError> {
     let bytes =
         crate::input::read(path).map_err(|source| SurfaceFileError::Io { path: path.to_owned(), source })?;
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();

@@ -15,9 +15,6 @@ pub struct DualQuat {
 }
 
 impl DualQuat {
-    /// Leaves every point where it is.
-    pub const IDENTITY: Self = Self { real: Vec4::W, dual: Vec4::ZERO };
-
     /// Turns by the unit quaternion `rotation`, then moves by `translation`.
     pub fn new(rotation: Quat, translation: Vec3) -> Self {
         let half = Quat::from_xyzw(0.5 * translation.x, 0.5 * translation.y, 0.5 * translation.z, 0.0);

@@ -17,13 +17,6 @@ pub struct Svd {
     pub v: DMat3,
 }
 
-impl Svd {
-    /// The matrix that was decomposed.
-    pub fn recompose(&self) -> DMat3 {
-        self.u * DMat3::from_diagonal(self.sigma) * self.v.transpose()
-    }
-}
-
 /// Decomposes any finite matrix, singular ones included, to a few units in the last place of its norm.
 pub fn svd(matrix: &DMat3) -> Svd {
     let mut b = [matrix.x_axis, matrix.y_axis, matrix.z_axis];
@@ -101,7 +94,7 @@ mod tests {
                 let off = rotation.transpose() * rotation - DMat3::IDENTITY;
                 assert!(off.to_cols_array().iter().all(|x| x.abs() < 1e-13));
             }
-            let off = d.recompose() - m;
+            let off = d.u * DMat3::from_diagonal(d.sigma) * d.v.transpose() - m;
             assert!(off.to_cols_array().iter().all(|x| x.abs() <= 4e-14 * size), "{m} {d:?}");
             assert!(d.sigma.x >= d.sigma.y - 1e-15 * size && d.sigma.y >= d.sigma.z.abs() - 1e-14 * size);
         }

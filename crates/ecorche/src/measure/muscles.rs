@@ -92,7 +92,7 @@ pub fn follow_muscles(body: &Body, plan: &Plan) -> Option<MuscleHistory> {
             let bind = musculature.at_bind().muscles;
             history.outside = body.surface().map_or(0.0, |surface| outside(&bind, &surface.mesh));
             history.fibres.par_iter_mut().zip(&bind).for_each(|(fibre, muscle)| {
-                fibre.volume = muscle.field.integrated_volume(CELLS);
+                fibre.volume = muscle.shape.integrated_volume(CELLS);
             });
         }
         let integrate = flesh.muscles.len() <= FEW || k % stride == 0;
@@ -100,13 +100,13 @@ pub fn follow_muscles(body: &Body, plan: &Plan) -> Option<MuscleHistory> {
             .muscles
             .par_iter()
             .map(|m| {
-                let bend = m.field.sharpest_bend();
+                let bend = m.shape.sharpest_bend();
                 FibreFrame {
                     time: plan.time(number),
-                    length: m.field.axis().length(),
-                    width: m.field.width(),
-                    volume: (integrate || bend > SHARP).then(|| m.field.integrated_volume(CELLS)),
-                    activation: m.field.activation(),
+                    length: m.shape.length(),
+                    width: m.shape.width(),
+                    volume: (integrate || bend > SHARP).then(|| m.shape.integrated_volume(CELLS)),
+                    activation: m.shape.activation(),
                     tension: m.tension,
                     bend,
                 }
@@ -129,9 +129,10 @@ fn outside(muscles: &[PosedMuscle], skin: &TriMesh) -> f64 {
     let middles = skin.triangles.iter().map(|t| corners(t).iter().sum::<Vec3>() / 3.0);
     let points: Vec<Vec3> = skin.positions.iter().copied().chain(middles).collect();
     let deepest = |muscle: &PosedMuscle| {
-        let (field, reach) = (&muscle.field, muscle.field.falloff().radius);
-        let near = points.iter().filter(|p| field.support().contains(**p));
-        near.filter_map(|p| field.distance(p.as_dvec3(), reach)).fold(0.0f64, |most, (f, _)| most.max(-f))
+        let (shape, reach) = (&muscle.shape, muscle.shape.thickest());
+        let near = points.iter().filter(|p| shape.support().contains(**p));
+        near.filter_map(|p| shape.near(p.as_dvec3(), reach))
+            .fold(0.0f64, |most, near| most.max(-near.distance))
     };
     let depths: Vec<f64> = muscles.par_iter().map(deepest).collect();
     depths.into_iter().fold(0.0, f64::max)

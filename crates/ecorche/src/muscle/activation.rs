@@ -17,7 +17,7 @@ pub struct Stretch {
 const SHORTER: f64 = 0.03;
 
 /// Activation in `[0, 1]`.
-pub fn activation(definition: &ActivationDef, stretch: Stretch) -> f64 {
+pub(crate) fn activation(definition: &ActivationDef, stretch: Stretch) -> f64 {
     let shorter = (1.0 - stretch.ratio).max(0.0);
     let by_length = shorter / f64::from(definition.full_shortening).max(1e-3);
     let t = (shorter / SHORTER).clamp(0.0, 1.0);
@@ -37,7 +37,7 @@ pub fn activation(definition: &ActivationDef, stretch: Stretch) -> f64 {
 }
 
 /// Straight lines between pairs, held before the first and after the last; 0 without pairs.
-pub fn on_curve(pairs: &[[f32; 2]], x: f32) -> f32 {
+pub(crate) fn on_curve(pairs: &[[f32; 2]], x: f32) -> f32 {
     let next = pairs.partition_point(|p| p[0] <= x);
     match (next.checked_sub(1).map(|i| pairs[i]), pairs.get(next)) {
         (Some([x0, y0]), Some([x1, y1])) => y0 + (y1 - y0) * (x - x0) / (x1 - x0),

@@ -28,12 +28,13 @@ pub(super) fn obstacles(
     scale: f64,
 ) -> Result<Vec<Obstacle>, (usize, SdfError)> {
     let mut obstacles = Vec::new();
+    let every_end = skeleton.bone_ends(|_| true, |_| true);
     for (joint, own) in skeleton.joints.iter().enumerate() {
+        let bones = every_end[joint].iter().map(|&end| (end, bind[joint].point_back(bind[end].translation)));
         let mut given =
             definitions.iter().enumerate().filter(|(_, d)| skeleton.find(&d.bone) == Some(joint)).peekable();
         if given.peek().is_none() && own.in_skin {
-            for child in skeleton.children(joint).filter(|&c| skeleton.joints[c].in_skin) {
-                let end = bind[joint].point_back(bind[child].translation);
+            for (_, end) in bones.clone().filter(|(end, _)| skeleton.joints[*end].in_skin) {
                 if end.length() > SHORTEST * scale {
                     obstacles.push(Obstacle::capsule(joint, [DVec3::ZERO, end], SLENDER * end.length()));
                 }
@@ -46,10 +47,7 @@ pub(super) fn obstacles(
             }
             let ends: Vec<[DVec3; 2]> = match definition.ends {
                 Some(ends) => vec![ends.map(|e| e.as_dvec3())],
-                None => skeleton
-                    .children(joint)
-                    .map(|c| [DVec3::ZERO, bind[joint].point_back(bind[c].translation)])
-                    .collect(),
+                None => bones.clone().map(|(_, end)| [DVec3::ZERO, end]).collect(),
             };
             for ends in ends {
                 let length = ends[0].distance(ends[1]);

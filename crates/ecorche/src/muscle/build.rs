@@ -2,10 +2,10 @@
 
 use super::definition::{Attachment, BodyDef, FatDef, MuscleDef};
 use super::fibre::{Fibre, fibres};
-use super::implicit::{ImplicitMuscle, width_for_volume};
 use super::musculature::{FatData, FibreData, Musculature};
-use super::profile::{ProfileError, Profiles};
-use super::{Axis, Section, activation, bone, keys};
+use super::shape::spindle::{ProfileError, Profiles, SpindleForm};
+use super::shape::{Form, ShapeState};
+use super::{activation, bone, keys};
 use crate::character::Skeleton;
 use crate::dynamics::{Anchor, Distance, Obstacle, Resists, Rigid, StrandSpec, System, Tie};
 use crate::geom::TriMesh;
@@ -24,8 +24,8 @@ const MUSCLE_DENSITY: f64 = 1060.0;
 const FAT_DENSITY: f64 = 920.0;
 /// At human size, m/s^2.
 const GRAVITY: DVec3 = DVec3::new(0.0, -9.81, 0.0);
-/// What a slack body's links would shrink to without tension, over their length: their tension is then nearly
-/// constant. The thesis' value.
+/// Rest length of a slack muscle's links over their length at bind: their tension is then nearly constant. The thesis'
+/// value.
 const TONE_REST: f64 = 0.02;
 /// How fast unwanted bends of an axis straighten, 1/s per particle squared: a bend over the whole length takes a second,
 /// a zigzag of 16 particles 10 ms. Without it contacts fold the brachialis of the arm sample against its bone.
@@ -35,8 +35,8 @@ const VIA_STIFFNESS: f64 = 2000.0;
 /// Length of a human's muscles, metres: the median of the athlete's.
 const HUMAN_MUSCLE: f64 = 0.267;
 
-/// How far a fat pad can be drawn off its place, of its shortest half axis. With 0.1 pads move by 2 mm in a jump, which nobody
-/// sees. Without a limit five of the athlete's lag by 10 cm there and are put back.
+/// How far a fat pad can move from its place, of its shortest half axis. With 0.1 pads move by 2 mm in a jump, which is not
+/// visible. Without a limit five of the athlete's lag by 10 cm there and are put back.
 pub(super) const PAD_REACH: f64 = 0.5;
 
 /// Why a musculature cannot be made.
@@ -61,7 +61,7 @@ pub enum BuildError {
         /// Which key, and what it must be.
         problem: Problem,
     },
-    /// A profile that is none.
+    /// An invalid profile.
     #[error("{title}: {source}")]
     Profile {
         /// The muscle.
@@ -146,7 +146,7 @@ impl Musculature {
                 if muscle.collide.skin {
                     let skins = &obstacles[first_extra..];
                     let around = spec.position.iter().filter_map(|&p| deepest_in(skins, &bind, p));
-                    // And that of its own bones: at the border of two parts the other's skin would take it along.
+                    // And in the skin of its own bones: at the border of two parts the other's skin would pull it away.
                     let own =
                         |o: &usize| spec.controls.iter().any(|control| control.frame == skins[*o].frame);
                     let around: BTreeSet<usize> = around.chain((0..skins.len()).filter(own)).collect();
@@ -184,8 +184,8 @@ fn all_fibres(
     definition.muscle.iter().map(of).collect()
 }
 
-/// Size of a body against a human's, told by the median length of its muscles: an arm alone is as large as one on a body.
-/// Fat pads are a quarter as long.
+/// Size of a body relative to a human, by the median length of its muscles: so an arm alone counts as large as one on a body.
+/// Fat pads count as a quarter as long.
 fn scale(definition: &BodyDef, fibres: &[Vec<Fibre>]) -> f64 {
     let length = |f: &Fibre| -> f64 { f.points.windows(2).map(|p| p[0].distance(p[1])).sum() };
     let muscles = fibres.iter().filter_map(|fibres| fibres.get(fibres.len() / 2).map(length));
@@ -259,38 +259,32 @@ impl FibreData {
         bind: &[Rigid],
         bones: &[Obstacle],
     ) -> Result<Self, BuildError> {
+        let no_length = || BuildError::NoLength(definition.title());
         let ends = [fibre.controls[0].frame, fibre.controls[fibre.controls.len() - 1].frame];
-        let broad = broad_direction(definition, fibre, bind, bones);
-        let axis = Axis::new(&fibre.points, [broad; 2], 0.0)
-            .ok_or_else(|| BuildError::NoLength(definition.title()))?;
-        let length = axis.length();
+        let frames = ends.map(|end| bind[end]);
         let width = f64::from(definition.width) / (definition.fibres.max(1) as f64).sqrt();
-        if width > 0.5 * length {
-            return Err(BuildError::TooWide { title: definition.title(), width: definition.width, length });
+        let wide_axis = wide_axis(definition, fibre, bind, bones);
+        let form = SpindleForm::new(profiles.clone(), &fibre.points, frames, wide_axis, width);
+        let form = Form::Spindle(form.ok_or_else(no_length)?);
+        if width > 0.5 * form.length() {
+            let (title, length) = (definition.title(), form.length());
+            return Err(BuildError::TooWide { title, width: definition.width, length });
         }
         let still = activation::Stretch { ratio: 1.0, angle: 0.0 };
-        let base = activation::activation(&definition.activation, still);
-        let volume = PI * width * width * length;
-        let bind_width = width_for_volume(&axis, profiles, base, volume, length) * f64::from(definition.gain);
-        let rest =
-            ImplicitMuscle::new(axis, profiles.clone(), base, f64::from(definition.eccentricity), bind_width);
-        let turn = bind[ends[0]].rotation.conjugate() * bind[ends[1]].rotation;
-        Ok(Self {
-            muscle,
-            number,
-            profiles: profiles.clone(),
-            ends,
-            broad: [bind[ends[0]].vector_back(broad), bind[ends[1]].vector_back(broad)],
-            bind_turn: turn,
-            length,
-            volume,
-            rest,
-        })
+        let state = ShapeState {
+            activation: activation::activation(&definition.activation, still),
+            gain: f64::from(definition.gain),
+            eccentricity: f64::from(definition.eccentricity),
+            twist: 0.0,
+        };
+        let rest = form.at_bind(&fibre.points, frames, &state).ok_or_else(no_length)?;
+        let bind_turn = frames[0].rotation.conjugate() * frames[1].rotation;
+        Ok(Self { muscle, number, form, ends, bind_turn, rest })
     }
 }
 
-/// The section's long direction at bind, in the world.
-fn broad_direction(definition: &MuscleDef, fibre: &Fibre, bind: &[Rigid], bones: &[Obstacle]) -> DVec3 {
+/// The wide axis of the section at bind, in the world.
+fn wide_axis(definition: &MuscleDef, fibre: &Fibre, bind: &[Rigid], bones: &[Obstacle]) -> DVec3 {
     let origin = &bind[fibre.controls[0].frame];
     if let Some(given) = definition.wide_axis {
         return origin.vector(given.as_dvec3());
@@ -318,7 +312,7 @@ fn strand(definition: &MuscleDef, fibre: Fibre, data: &FibreData, scale: f64) ->
     let fibres = definition.fibres.max(1) as f64;
     let (tone, stiffness) =
         (tone / fibres, (f64::from(definition.stiffness) / fibres).max(1.2 * tone / fibres));
-    let mass = MUSCLE_DENSITY * data.volume;
+    let mass = MUSCLE_DENSITY * data.form.volume();
     let squares: Vec<f64> = (0..count).map(|i| data.rest.thickness(share(i)).powi(2)).collect();
     let total: f64 = squares.iter().sum();
     let links = (0..count - 1)
@@ -327,8 +321,8 @@ fn strand(definition: &MuscleDef, fibre: Fibre, data: &FibreData, scale: f64) ->
             let middle = 0.5 * (share(k) + share(k + 1));
             let ends = [k, k + 1];
             if middle < tendon || middle > 1.0 - tendon {
-                // At bind under the same tension as the body. Stiff both ways: one that goes slack and taut again within
-                // a few substeps does not converge, 20 mm of the brachioradialis' swing at 480 a second.
+                // Under the same tension at bind as the muscle. Stiff both ways: a tendon that goes slack and taut again
+                // within a few substeps does not converge; the brachioradialis is off by 20 mm at 480 substeps a second.
                 let rest = length * (1.0 - tone / stiffness);
                 Distance { ends, rest, compliance: length / stiffness, resists: Resists::Both, pulled: false }
             } else {
@@ -341,7 +335,7 @@ fn strand(definition: &MuscleDef, fibre: Fibre, data: &FibreData, scale: f64) ->
     let compliance = (VIA_STIFFNESS * scale.powi(3)).recip();
     StrandSpec {
         mass: squares.iter().map(|s| (mass * s / total).max(0.01 * mass)).collect(),
-        radius: data.radii(&data.rest, count),
+        radius: (0..count).map(|i| data.rest.contact_radius(share(i))).collect(),
         controls: fibre.controls,
         weights: fibre.weights,
         pinned: vec![0, count - 1],
@@ -352,8 +346,8 @@ fn strand(definition: &MuscleDef, fibre: Fibre, data: &FibreData, scale: f64) ->
         friction: f64::from(definition.friction).max(0.0),
         avoids_obstacles: definition.collide.bones,
         avoids_strands: definition.collide.muscles,
-        // Fibres of one muscle are bound by what is between them. Free to push each other those of the gluteus slip over
-        // one another, 18 mm in a frame in which nothing else moves.
+        // Fibres of one muscle are bound by what is between them. If they push each other, those of the gluteus slip over
+        // one another, by 18 mm in a frame in which nothing else moves.
         kin: (definition.fibres > 1).then_some(data.muscle),
         stout: true,
         inside_of: Vec::new(),
@@ -400,13 +394,4 @@ fn pad(
         ..StrandSpec::default()
     };
     Ok((data, spec))
-}
-
-impl FibreData {
-    /// Radius of each particle for contacts: the section's short half axis, because flat muscles lie flat on
-    /// what they touch.
-    pub(super) fn radii(&self, muscle: &ImplicitMuscle, count: usize) -> Vec<f64> {
-        let short = Section::short(&muscle.section());
-        (0..count).map(|i| short * muscle.thickness(i as f64 / (count - 1) as f64)).collect()
-    }
 }

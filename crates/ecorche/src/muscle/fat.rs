@@ -1,8 +1,8 @@
 //! A fat pad as a field: an ellipsoid. With r the half axes, `k = |p / r|` and m their geometric mean,
 //! `f = m (k - 1)`: 0 on the surface, -m in the middle; the compact value ends where k is 2.
 //!
-//! A pad that is drawn off its place takes the flesh around it along: all of the way in its middle, 0.88 of it on its surface, and nothing
-//! from where k is 2.
+//! A displaced pad displaces the flesh around it: by the whole offset in its middle, by 0.88 of it on its surface, and not at
+//! all from k = 2 on.
 
 use crate::dynamics::Rigid;
 use crate::field::{Falloff, Field, Sample, Support};
@@ -22,10 +22,11 @@ impl FatPad {
         (self.radii.x * self.radii.y * self.radii.z).cbrt()
     }
 
-    /// How much of the pad's way the flesh at a point goes along, `(1 - (k / 2)^4)^2`, and its gradient; `None` where it does not. The slope
-    /// is at most 1.22 over the shortest half axis: flesh does not fold as long as the way is less than 0.8 of that.
+    /// Share of the pad's offset by which the flesh at a point is displaced, `(1 - (k / 2)^4)^2`, and its gradient; `None` where
+    /// it is 0. The slope is at most 1.22 over the shortest half axis: flesh does not fold while the offset is less than 0.8 of
+    /// that half axis.
     #[inline]
-    pub fn share(&self, point: DVec3) -> Option<(f64, DVec3)> {
+    pub(crate) fn share(&self, point: DVec3) -> Option<(f64, DVec3)> {
         let scaled = self.world_from_pad.point_back(point) / self.radii;
         let square = 0.25 * scaled.length_squared();
         if square.is_nan() || square >= 1.0 {
@@ -34,11 +35,6 @@ impl FatPad {
         let left = 1.0 - square * square;
         let slope = -2.0 * left * square;
         Some((left * left, self.world_from_pad.vector(scaled / self.radii) * slope))
-    }
-
-    /// Cubic metres.
-    pub fn volume(&self) -> f64 {
-        4.0 / 3.0 * std::f64::consts::PI * self.radii.x * self.radii.y * self.radii.z
     }
 }
 
@@ -108,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn flesh_around_a_pad_goes_along_and_does_not_fold() {
+    fn a_pad_displaces_the_flesh_around_it_without_folding_it() {
         let turn = Rigid {
             rotation: DQuat::from_axis_angle(DVec3::new(1.0, -2.0, 0.5).normalize(), 0.9),
             translation: DVec3::new(0.3, -0.1, 0.2),
@@ -128,7 +124,7 @@ mod tests {
             assert!(slope.distance(DVec3::from_array(steps)) < 1e-2, "{p}: {slope}");
             assert!(
                 reach * slope.length() < 0.62,
-                "drawn as far as it can be, flesh keeps a third of its length: {p}"
+                "displaced as far as possible, flesh keeps a third of its length: {p}"
             );
         }
     }

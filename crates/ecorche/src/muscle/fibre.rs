@@ -84,7 +84,7 @@ fn combine(weights: &[f64], controls: &[DVec3]) -> DVec3 {
 
 /// The fibres of a muscle. Names have been checked: `bone_of` gives the frame of an attachment. `None` if a
 /// fibre has no length.
-pub fn fibres(
+pub(crate) fn fibres(
     definition: &MuscleDef,
     bind: &[Rigid],
     bone_of: impl Fn(&Attachment) -> usize,

@@ -3,8 +3,8 @@
 //!
 //! [`definition`] says what a person writes down. [`Musculature::new`] puts it on a skeleton at bind: each
 //! muscle becomes one or more fibres, each a strand of particles between bones. [`Musculature::step`] moves them
-//! to the next pose; [`Musculature::pose`] gives them as fields. [`Layer`] joins those of one part;
-//! [`thin::thin`] makes room for them in the part's own surface.
+//! to the next pose; [`Musculature::pose`] gives their [`Shape`]s, which are fields. [`thin`] makes room for them in
+//! the surface of a part of the skin.
 //!
 //! ```
 //! use ecorche::muscle::definition::{Attachment, BodyDef, MuscleDef, Side};
@@ -26,7 +26,7 @@
 //! let bind = pose.world(&arm.skeleton);
 //! let musculature = Musculature::new(&body, &arm.skeleton, &bind, ".".as_ref(), Vec::new())?;
 //! let mut state = musculature.at_rest(&bind);
-//! let slack = musculature.pose(&state).muscles[0].field.clone();
+//! let slack = musculature.pose(&state).muscles[0].shape.clone();
 //!
 //! let curl = arm.clip("curl").unwrap();
 //! let mut workspace = Workspace::default();
@@ -35,41 +35,35 @@
 //!     let world = pose.world(&arm.skeleton);
 //!     musculature.step(&mut state, &world, &[], 1.0 / 24.0, &Settings::default(), &mut workspace);
 //! }
-//! let tense = musculature.pose(&state).muscles[0].field.clone();
-//! assert!(tense.axis().length() < slack.axis().length());
+//! let tense = musculature.pose(&state).muscles[0].shape.clone();
+//! assert!(tense.length() < slack.length());
 //! assert!(tense.width() > slack.width() && tense.activation() > 0.5);
 //! assert!((tense.volume() / slack.volume() - 1.0).abs() < 1e-6);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod activation;
-pub mod axis;
+mod activation;
 mod bone;
-pub mod build;
+mod build;
 pub mod definition;
-pub mod fat;
-pub mod fibre;
-pub mod implicit;
+mod fat;
+pub(crate) mod fibre;
 pub(crate) mod keys;
-pub mod layer;
-pub mod musculature;
-pub mod profile;
-pub mod section;
-pub mod tabulated;
+mod musculature;
+mod shape;
 pub mod thin;
-mod volume;
 
-pub use axis::{Axis, Projection};
 pub use build::BuildError;
 pub use fat::FatPad;
-pub use implicit::ImplicitMuscle;
-pub use layer::Layer;
 pub use musculature::{
     Controls, Flesh, Motion, Musculature, PosedFat, PosedMuscle, Settings, State, Workspace,
 };
-pub use profile::{Profile, ProfileError, Profiles};
-pub use section::Section;
-pub use tabulated::TabulatedMuscle;
+pub(crate) use shape::Table;
+#[cfg(test)]
+pub(crate) use shape::spindle::Axis;
+pub(crate) use shape::spindle::{Blend, Profile, Profiles};
+pub use shape::spindle::{ProfileError, Spindle};
+pub use shape::{DrawnSurface, Near, Ring, Shape};
 
 /// Values of a second program.
 #[cfg(test)]

@@ -3,35 +3,28 @@
 use super::activation::{Stretch, activation, on_curve};
 use super::definition::{BodyDef, Parameter};
 use super::fat::FatPad;
-use super::implicit::{ImplicitMuscle, width_for_volume};
-use super::profile::Profiles;
-use super::{Axis, Section};
+use super::shape::{Form, Shape, ShapeState};
 use crate::dynamics::{self, Drive, Report, Rigid, System};
 use crate::geom::TriMesh;
 use glam::{Affine3A, DQuat, DVec3};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// What is known of a fibre beside its strand.
+/// A fibre without its strand.
 #[derive(Clone, Debug)]
 pub(super) struct FibreData {
     /// Index of its definition.
     pub muscle: usize,
     /// Which fibre of it.
     pub number: usize,
-    pub profiles: Arc<Profiles>,
+    /// What its shape is made from.
+    pub form: Form,
     /// Joints of origin and insertion.
     pub ends: [usize; 2],
-    /// Broad direction in the coordinates of both.
-    pub broad: [DVec3; 2],
     /// Insertion's rotation seen from the origin at bind.
     pub bind_turn: DQuat,
-    /// Metres, at bind.
-    pub length: f64,
-    /// Cubic metres.
-    pub volume: f64,
-    /// The muscle at bind.
-    pub rest: ImplicitMuscle,
+    /// Its shape at bind.
+    pub rest: Shape,
 }
 
 #[derive(Clone, Debug)]
@@ -60,10 +53,10 @@ pub struct Musculature {
 /// Whether muscles have inertia.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Motion {
-    /// They swing, and what they do depends on what was before.
+    /// Yes: they swing, and a frame depends on those before it.
     #[default]
     Dynamic,
-    /// They follow the pose at once, out of bones.
+    /// No: they follow the pose directly, kept out of bones.
     Kinematic,
 }
 
@@ -89,15 +82,14 @@ pub struct Controls {
     pub stiffness: Option<f32>,
 }
 
-/// What shapes a fibre beside its axis.
+/// How tense a fibre is, and what that makes of its shape.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Tension {
-    activation: f64,
-    gain: f64,
-    eccentricity: f64,
+    shape: ShapeState,
+    /// Factor on the tone.
     pull: f64,
+    /// Factor on the stiffness.
     stiffness: f64,
-    twist: f64,
 }
 
 /// Everything that changes; a clone is a save.
@@ -121,8 +113,8 @@ pub struct PosedMuscle {
     pub muscle: usize,
     /// Which fibre of it.
     pub fibre: usize,
-    /// Its field, axis, width and activation.
-    pub field: Arc<ImplicitMuscle>,
+    /// Its shape, in the world.
+    pub shape: Arc<Shape>,
     /// Mean tension along it, newtons.
     pub tension: f64,
 }
@@ -134,7 +126,7 @@ pub struct PosedFat {
     pub pad: usize,
     /// Its field.
     pub field: FatPad,
-    /// How far it is drawn off its place, world, metres.
+    /// Its displacement from its place, in the world, metres.
     pub offset: DVec3,
 }
 
@@ -160,7 +152,7 @@ impl Musculature {
         self.bone_surfaces.iter().flatten()
     }
 
-    /// Its size against a human's. It moves as one of human size would: masses are to the cube of it, gravity is to itself.
+    /// Its size relative to a human. It moves as a human-sized one would: masses grow with the cube of it, gravity with it.
     pub fn scale(&self) -> f64 {
         self.system.unit()
     }
@@ -254,27 +246,22 @@ impl Musculature {
             strand.carry(frames, &mut carried);
             let turn = frames[fibre.ends[0]].rotation.conjugate() * frames[fibre.ends[1]].rotation;
             let stretch = Stretch {
-                ratio: length(&carried) / fibre.length,
+                ratio: length(&carried) / fibre.form.length(),
                 angle: turn.angle_between(fibre.bind_turn),
             };
             let tension = &mut state.fibres[index];
             let own = activation(&definition.activation, stretch);
-            tension.activation = keyed.activation.map_or(own, |a| f64::from(a.clamp(0.0, 1.0)));
-            tension.gain = f64::from(keyed.gain.unwrap_or(definition.gain)).max(0.0);
-            tension.eccentricity = f64::from(keyed.eccentricity.unwrap_or(definition.eccentricity));
+            tension.shape.activation = keyed.activation.map_or(own, |a| f64::from(a.clamp(0.0, 1.0)));
+            tension.shape.gain = f64::from(keyed.gain.unwrap_or(definition.gain)).max(0.0);
+            tension.shape.eccentricity = f64::from(keyed.eccentricity.unwrap_or(definition.eccentricity));
             tension.stiffness = f64::from(keyed.stiffness.unwrap_or(1.0)).clamp(1e-3, 1e3);
-            tension.pull = 1.0 + f64::from(definition.strength / definition.tone) * tension.activation;
+            tension.pull = 1.0 + f64::from(definition.strength / definition.tone) * tension.shape.activation;
             let points = match motion {
                 Motion::Dynamic => &state.particles.strands[index].position,
                 Motion::Kinematic => &carried,
             };
-            let long = length(points).clamp(0.3 * fibre.length, 3.0 * fibre.length);
-            let width = (fibre.volume / (std::f64::consts::PI * long)).sqrt() * tension.gain;
-            let short = Section::new(tension.eccentricity).short();
-            let blend = fibre.profiles.at(tension.activation);
-            let share = |i: usize| i as f64 / (carried.len() - 1) as f64;
             drives.push(Drive {
-                radius: (0..carried.len()).map(|i| width * short * blend.value(share(i)).0).collect(),
+                radius: fibre.form.contact_radii(length(points), carried.len(), &tension.shape),
                 pull: tension.pull,
                 stiffness: tension.stiffness,
             });
@@ -282,20 +269,16 @@ impl Musculature {
         drives.extend(self.fat.iter().map(|_| Drive { radius: vec![0.0], pull: 1.0, stiffness: 1.0 }));
     }
 
-    /// Keeps the twist of every axis, so that sections do not flip.
+    /// Keeps the twist of every shape, so that sections do not flip.
     fn turn_sections(&self, state: &mut State) {
-        let twist = |index: usize| self.axis(state, index).map(|axis| axis.twist());
+        let twist = |index: usize| {
+            let (fibre, points) = (&self.fibres[index], &state.particles.strands[index].position);
+            fibre.form.twist(points, fibre.end_frames(state), state.fibres[index].shape.twist)
+        };
         let twists: Vec<Option<f64>> = (0..self.fibres.len()).into_par_iter().map(twist).collect();
         for (fibre, twist) in state.fibres.iter_mut().zip(twists) {
-            fibre.twist = twist.unwrap_or(fibre.twist);
+            fibre.shape.twist = twist.unwrap_or(fibre.shape.twist);
         }
-    }
-
-    fn axis(&self, state: &State, index: usize) -> Option<Axis> {
-        let fibre = &self.fibres[index];
-        let frames = &state.particles.frames;
-        let broad = [0, 1].map(|end| frames[fibre.ends[end]].vector(fibre.broad[end]));
-        Axis::new(&state.particles.strands[index].position, broad, state.fibres[index].twist)
     }
 
     /// The fields of a state.
@@ -305,17 +288,9 @@ impl Musculature {
             .map(|index| {
                 let (fibre, tension) = (&self.fibres[index], &state.fibres[index]);
                 let position = &state.particles.strands[index].position;
-                let field = match self.axis(state, index) {
-                    Some(axis) => {
-                        let Tension { activation, eccentricity, gain, .. } = *tension;
-                        let (profiles, volume) = (&fibre.profiles, fibre.volume);
-                        let width = width_for_volume(&axis, profiles, activation, volume, fibre.length);
-                        ImplicitMuscle::new(axis, profiles.clone(), activation, eccentricity, width * gain)
-                            .thickened()
-                    }
-                    // All points in one place: nothing to see, and the rest shape does no harm.
-                    None => fibre.rest.clone(),
-                };
+                // All points in one place: nothing to see, and the rest shape does no harm.
+                let shape = fibre.form.pose(position, fibre.end_frames(state), &tension.shape);
+                let shape = shape.unwrap_or_else(|| fibre.rest.clone());
                 let links = &self.system.strands()[index].spec().links;
                 let sum: f64 = links
                     .iter()
@@ -326,7 +301,7 @@ impl Musculature {
                 PosedMuscle {
                     muscle: fibre.muscle,
                     fibre: fibre.number,
-                    field: Arc::new(field),
+                    shape: Arc::new(shape),
                     tension: sum / links.len().max(1) as f64,
                 }
             })
@@ -359,20 +334,27 @@ impl Musculature {
     }
 }
 
+impl FibreData {
+    /// World from the bones of origin and insertion.
+    fn end_frames(&self, state: &State) -> [Rigid; 2] {
+        self.ends.map(|end| state.particles.frames[end])
+    }
+}
+
 impl State {
     /// Where the particles are and how fast.
     pub fn particles(&self) -> &dynamics::State {
         &self.particles
     }
 
-    /// Whether no particle is farther than `distance` metres from where it is in another state of the same muscles.
+    /// Whether every particle is within `distance` metres of its place in another state of the same muscles.
     pub fn is_within(&self, other: &Self, distance: f64) -> bool {
         let both = self.particles.strands.iter().zip(&other.particles.strands);
         let mut pairs = both.flat_map(|(a, b)| a.position.iter().zip(&b.position));
         pairs.all(|(a, b)| a.distance(*b) <= distance)
     }
 
-    /// Takes all speed away: the next step starts from rest.
+    /// Sets all speeds to zero: the next step starts from rest.
     pub fn calm(&mut self) {
         self.particles.calm();
     }

@@ -13,13 +13,12 @@
 //!
 //! Based on: Roussellet. Doctoral thesis. 2018, chapter 6, where it is done by hand; the rule is our own.
 
-use super::axis::Projection;
-use super::implicit::ImplicitMuscle;
+use super::Shape;
 use crate::field::{Falloff, Field, Grid};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-/// How much is taken away.
+/// How far the surface sinks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// Thickness of a muscle at its thinnest over that at rest; 0.85 for one that stretches by 40 %.
@@ -29,8 +28,8 @@ pub struct Settings {
     /// Thinning fades where the muscle is thinner than twice this share of its largest thickness, and is zero
     /// below it. Higher leaves tendons alone; lower spreads the end of the thinning over more skin.
     pub fade: f64,
-    /// Muscles that lie deeper under the surface than this share of their thickness are thinned for less and less,
-    /// and not at all at twice the depth: what lies over them is something else.
+    /// For muscles deeper under the surface than this share of their thickness the surface sinks less and less, and not at all
+    /// at twice the depth: something else lies over them.
     pub deep: f64,
 }
 
@@ -51,7 +50,7 @@ impl Settings {
 /// Places along a muscle at which the surface is looked for.
 const STATIONS: usize = 33;
 
-/// What to take away above one place of a muscle.
+/// How far the surface sinks above one place of a muscle.
 #[derive(Clone, Copy)]
 struct Station {
     out: DVec3,
@@ -65,10 +64,10 @@ fn smoothstep(t: f64) -> f64 {
 
 /// The part's table with room for the muscles, which are at rest in the same space. `radius` is the falloff's;
 /// each muscle comes with the share in `[0, 1]` it has in the part along its length.
-pub fn thin(
+pub(crate) fn thin(
     field: &Grid,
     radius: f32,
-    muscles: &[(&ImplicitMuscle, &(dyn Fn(f64) -> f64 + Sync))],
+    muscles: &[(&Shape, &(dyn Fn(f64) -> f64 + Sync))],
     settings: &Settings,
 ) -> Grid {
     let stations: Vec<Vec<Option<Station>>> = muscles
@@ -113,19 +112,13 @@ fn share(i: usize) -> f64 {
 }
 
 /// The surface above the muscle at `s`; `None` where the axis is outside of it or it is not found.
-fn station(
-    muscle: &ImplicitMuscle,
-    surface: &Grid,
-    s: f64,
-    thickest: f64,
-    settings: &Settings,
-) -> Option<Station> {
+fn station(muscle: &Shape, surface: &Grid, s: f64, thickest: f64, settings: &Settings) -> Option<Station> {
     let thickness = muscle.thickness(s);
     let fade = smoothstep((thickness / thickest - settings.fade) / settings.fade.max(1e-6));
     if fade <= 0.0 {
         return None;
     }
-    let (place, tangent) = muscle.axis().place(s);
+    let (place, tangent) = muscle.place(s);
     let here = surface.sample(place.as_vec3());
     let outward = -here.gradient.as_dvec3();
     let out = (outward - outward.dot(tangent) * tangent).try_normalize()?;
@@ -133,7 +126,7 @@ fn station(
         return None;
     }
     let height = height(surface, place, out, 0.25 * thickest)?;
-    let top = muscle.top(s, out).max(1e-9);
+    let top = muscle.radius(s, out).max(1e-9);
     let target = ((settings.thinnest - settings.margin) * top).max(0.0);
     Some(Station { out, depth: (height - target).max(0.0) * fade * settings.near(height, top) })
 }
@@ -155,9 +148,9 @@ fn height(surface: &Grid, place: DVec3, out: DVec3, step: f64) -> Option<f64> {
     Some(0.5 * (low + high))
 }
 
-fn depth_at(muscle: &ImplicitMuscle, stations: &[Option<Station>], p: DVec3) -> f64 {
-    let Some(foot) = muscle.axis().project(p, f64::INFINITY, Projection::Plane) else { return 0.0 };
-    let at = foot.s * (STATIONS - 1) as f64;
+fn depth_at(muscle: &Shape, stations: &[Option<Station>], p: DVec3) -> f64 {
+    let Some((s, place)) = muscle.foot(p, f64::INFINITY) else { return 0.0 };
+    let at = s * (STATIONS - 1) as f64;
     let first = (at as usize).min(STATIONS - 2);
     let t = at - first as f64;
     let (mut depth, mut out) = (0.0, DVec3::ZERO);
@@ -167,7 +160,7 @@ fn depth_at(muscle: &ImplicitMuscle, stations: &[Option<Station>], p: DVec3) -> 
             out += weight * station.out;
         }
     }
-    let from = p - muscle.axis().at(&foot);
+    let from = p - place;
     if depth <= 0.0 || from.length() < 1e-9 || out.length() < 1e-9 {
         return 0.0;
     }
@@ -180,11 +173,11 @@ fn depth_at(muscle: &ImplicitMuscle, stations: &[Option<Station>], p: DVec3) -> 
 mod tests {
     use super::*;
     use crate::field::{CompactHrbf, GridSettings, SurfaceSample, hrbf};
-    use crate::muscle::{Axis, Profile, Profiles};
+    use crate::muscle::{Axis, Profile, Profiles, Spindle};
     use std::sync::Arc;
 
     /// A cylinder of radius 45 mm along x with a biceps `below` its top.
-    fn limb(below: f64) -> (Grid, ImplicitMuscle) {
+    fn limb(below: f64) -> (Grid, Shape) {
         let mut samples = Vec::new();
         for ring in 0..11 {
             for i in 0..12 {
@@ -205,7 +198,7 @@ mod tests {
         let points: Vec<DVec3> =
             (0..=16).map(|i| DVec3::new(0.04 + 0.22 * f64::from(i) / 16.0, height, 0.0)).collect();
         let axis = Axis::new(&points, [DVec3::Z; 2], 0.0).unwrap();
-        (grid, ImplicitMuscle::new(axis, profiles, 0.0, 0.0, width))
+        (grid, Spindle::new(axis, profiles, 0.0, 0.0, width).into())
     }
 
     /// How far the surface is from the limb's axis, above and at `x`.

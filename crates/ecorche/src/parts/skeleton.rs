@@ -40,17 +40,15 @@ impl Bones {
                 matters[p] = true;
             }
         }
-        let mut segments: Vec<Vec<[Vec3; 2]>> = vec![Vec::new(); joints.len()];
-        for j in 0..joints.len() {
-            if let (Some(p), true) = (parent[j], joints[j].in_skin && matters[j]) {
-                segments[p].push([position[p], position[j]]);
+        let ends = character.skeleton.bone_ends(|j| joints[j].in_skin && matters[j], |_| true);
+        let segments = ends.into_iter().enumerate().map(|(j, ends)| {
+            let mut ends: Vec<Vec3> = ends.into_iter().map(|end| position[end]).collect();
+            if ends.is_empty() {
+                ends.push(farthest_along_mean(position[j], &vertices[j]));
             }
-        }
-        for j in 0..joints.len() {
-            if segments[j].is_empty() {
-                segments[j].push([position[j], farthest_along_mean(position[j], &vertices[j])]);
-            }
-        }
+            ends.into_iter().map(|end| [position[j], end]).collect()
+        });
+        let segments = segments.collect();
         let part = |b: humanoid::HumanoidBone| b.part;
         let eye = humanoid::recognise(&character.skeleton)
             .into_iter()

@@ -1,8 +1,8 @@
 //! What lies under the skin, drawn: muscles, tendons, bones, fat, attachments.
 
-use crate::dynamics::{Keep, Shape};
-use crate::geom::TriMesh;
-use crate::muscle::{FatPad, Flesh, ImplicitMuscle, Musculature};
+use crate::dynamics::{self, Keep};
+use crate::geom::{TriMesh, tube};
+use crate::muscle::{DrawnSurface, FatPad, Flesh, Musculature};
 use crate::output::Colour;
 use crate::output::colour::ColourMap;
 use crate::output::legend::Legend;
@@ -88,16 +88,18 @@ pub(super) fn legend(largest: f32) -> Legend {
 /// Adds everything under the skin to a scene.
 pub(super) fn add(scene: &mut Scene<'_>, body: &Musculature, flesh: &Flesh, look: MuscleLook, largest: f32) {
     for posed in &flesh.muscles {
-        let (mesh, fleshy) = tube(&posed.field);
+        let DrawnSurface { mesh, thickness } = posed.shape.surface(AROUND, TENDON);
         let surface = Surface::new(mesh.positions, mesh.triangles);
         let flesh_colour = match look.colour {
             MuscleColour::Activation => {
-                Colour::hex(SLACK).mix(Colour::hex(TENSE), posed.field.activation() as f32)
+                Colour::hex(SLACK).mix(Colour::hex(TENSE), posed.shape.activation() as f32)
             }
             MuscleColour::Tension => ColourMap::Sequential.at(posed.tension as f32 / largest),
         };
         let tendon = Colour::hex(raster::BONE);
-        let colours: Vec<Colour> = fleshy.iter().map(|&share| tendon.mix(flesh_colour, share)).collect();
+        let thickest = thickness.iter().copied().fold(1e-12, f64::max);
+        let fleshy = |t: f64| ((t / thickest - FLESHY[0]) / (FLESHY[1] - FLESHY[0])).clamp(0.0, 1.0) as f32;
+        let colours: Vec<Colour> = thickness.iter().map(|&t| tendon.mix(flesh_colour, fleshy(t))).collect();
         scene.surfaces.push(Surface { gloss: 0.5, ..surface.colours(colours) });
     }
     for pad in &flesh.fat {
@@ -108,7 +110,7 @@ pub(super) fn add(scene: &mut Scene<'_>, body: &Musculature, flesh: &Flesh, look
     let mut bones = TriMesh::default();
     for obstacle in body.system().obstacles().iter().filter(|o| o.keep == Keep::Outside) {
         let Some(frame) = flesh.frames.get(obstacle.frame) else { continue };
-        if let Shape::Capsule { ends, radius } = &obstacle.shape {
+        if let dynamics::Shape::Capsule { ends, radius } = &obstacle.shape {
             shapes::append(&mut bones, &bone(ends.map(|p| frame.point(p)), *radius));
         }
     }
@@ -119,10 +121,7 @@ pub(super) fn add(scene: &mut Scene<'_>, body: &Musculature, flesh: &Flesh, look
         shapes::append(&mut bones, &posed);
     }
     scene.surfaces.push(Surface::new(bones.positions, bones.triangles).colour(Colour::hex(raster::BONE)));
-    let ends = flesh.muscles.iter().flat_map(|m| {
-        let points = m.field.axis().points();
-        [points[0], points[points.len() - 1]].map(|p| p.as_vec3())
-    });
+    let ends = flesh.muscles.iter().flat_map(|m| [0.0, 1.0].map(|s| m.shape.place(s).0.as_vec3()));
     scene.dots.push(Dots {
         points: ends.collect(),
         width: 3.0,
@@ -130,56 +129,6 @@ pub(super) fn add(scene: &mut Scene<'_>, body: &Musculature, flesh: &Flesh, look
         alpha: 0.9,
         lift: 0.004,
     });
-}
-
-/// A muscle's surface, and how fleshy each vertex is, 0 (tendon) to 1.
-fn tube(muscle: &ImplicitMuscle) -> (TriMesh, Vec<f32>) {
-    let axis = muscle.axis();
-    let rings = axis.points().len();
-    let peak = (0..rings).map(|i| muscle.thickness(axis.share(i))).fold(1e-12, f64::max);
-    let (mut mesh, mut fleshy) = (TriMesh::default(), Vec::new());
-    for i in 0..rings {
-        let thickness = muscle.thickness(axis.share(i));
-        let share = ((thickness / peak - FLESHY[0]) / (FLESHY[1] - FLESHY[0])).clamp(0.0, 1.0);
-        let radius = thickness.max(TENDON * muscle.width());
-        let (n, t) = (axis.normals()[i], axis.tangents()[i]);
-        let b = t.cross(n);
-        for k in 0..AROUND {
-            let (sine, cosine) = (TAU * k as f64 / AROUND as f64).sin_cos();
-            let reach = radius * muscle.section().radius(cosine).0;
-            mesh.positions.push((axis.points()[i] + reach * (cosine * n + sine * b)).as_vec3());
-            fleshy.push(share as f32);
-        }
-    }
-    close(&mut mesh, rings);
-    let (first, last) = (axis.points()[0], axis.points()[rings - 1]);
-    cap(&mut mesh, rings, first.as_vec3(), last.as_vec3());
-    fleshy.extend([0.0, 0.0]);
-    (mesh, fleshy)
-}
-
-/// Triangles between rings of [`AROUND`] vertices that turn counter-clockwise seen from their end.
-fn close(mesh: &mut TriMesh, rings: usize) {
-    for i in 0..rings.saturating_sub(1) {
-        for k in 0..AROUND {
-            let at = |ring: usize, k: usize| (ring * AROUND + k % AROUND) as u32;
-            let [a, b, c, d] = [at(i, k), at(i, k + 1), at(i + 1, k + 1), at(i + 1, k)];
-            mesh.triangles.push([a, b, c]);
-            mesh.triangles.push([a, c, d]);
-        }
-    }
-}
-
-/// Closes both ends of a tube.
-fn cap(mesh: &mut TriMesh, rings: usize, first: Vec3, last: Vec3) {
-    let tips = mesh.positions.len() as u32;
-    mesh.positions.extend([first, last]);
-    let base = ((rings - 1) * AROUND) as u32;
-    for k in 0..AROUND as u32 {
-        let next = (k + 1) % AROUND as u32;
-        mesh.triangles.push([tips, next, k]);
-        mesh.triangles.push([tips + 1, base + k, base + next]);
-    }
 }
 
 /// A bone: thin in the middle, thick at both ends.
@@ -199,7 +148,7 @@ fn bone([start, end]: [DVec3; 2], radius: f64) -> TriMesh {
             mesh.positions.push((start.lerp(end, t) + reach * (cosine * u + sine * v)).as_vec3());
         }
     }
-    close(&mut mesh, RINGS);
+    mesh.triangles.extend(tube::sides(RINGS, AROUND));
     mesh
 }
 
@@ -214,25 +163,9 @@ fn ellipsoid(pad: &FatPad) -> TriMesh {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geom::Adjacency;
-    use crate::muscle::{Axis, Profile, Profiles};
-    use std::sync::Arc;
 
     #[test]
-    fn a_muscle_is_drawn_with_its_volume() {
-        let profiles = Arc::new(Profiles::new(Profile::beta(3, 3).unwrap(), Profile::beta(3, 3).unwrap()));
-        let points: Vec<DVec3> = (0..=40).map(|i| DVec3::X * 0.005 * f64::from(i)).collect();
-        let muscle =
-            ImplicitMuscle::new(Axis::new(&points, [DVec3::Y; 2], 0.0).unwrap(), profiles, 0.0, 0.5, 0.02);
-        let (mesh, fleshy) = tube(&muscle);
-        assert_eq!(Adjacency::new(&mesh).open_edges(), 0);
-        assert_eq!(fleshy.len(), mesh.positions.len());
-        assert!(
-            (mesh.volume() / muscle.volume() - 1.0).abs() < 0.05,
-            "{} {}",
-            mesh.volume(),
-            muscle.volume()
-        );
+    fn a_bone_has_a_volume() {
         assert!(bone([DVec3::ZERO, DVec3::Y], 0.01).volume() > 0.0);
     }
 

@@ -250,25 +250,22 @@ fn bones(
 ) -> Vec<Bone> {
     let shortest = 1e-5 * surface.size();
     let joints = without_outer_roots(skeleton, joint_at, joints, surface, bvh);
-    // The nearest ancestor that may own a bone: nodes between two joints of a skin are no joints of it.
-    let owner: Vec<Option<usize>> =
-        joints.iter().map(|&joint| owner_above(skeleton, &joints, joint)).collect();
-    let mut segments: Vec<Vec<[Vec3; 2]>> = vec![Vec::new(); skeleton.len()];
-    let mut children = vec![0; skeleton.len()];
-    for (&joint, owner) in joints.iter().zip(&owner) {
-        if let Some(owner) = *owner {
-            children[owner] += 1;
-            if joint_at[owner].distance(joint_at[joint]) > shortest {
-                segments[owner].push([joint_at[owner], joint_at[joint]]);
-            }
-        }
-    }
-    for (&joint, owner) in joints.iter().zip(&owner).filter(|(j, _)| children[**j] == 0) {
+    // Nodes between two joints of a skin are no joints of it.
+    let owns = |joint: usize| joints.binary_search(&joint).is_ok();
+    let ends = skeleton.bone_ends(owns, owns);
+    let segment = |owner: usize, end: usize| [joint_at[owner], joint_at[end]];
+    let is_long = |[a, b]: &[Vec3; 2]| a.distance(*b) > shortest;
+    let mut segments: Vec<Vec<[Vec3; 2]>> = ends
+        .iter()
+        .enumerate()
+        .map(|(owner, ends)| ends.iter().map(|&end| segment(owner, end)).filter(is_long).collect())
+        .collect();
+    for &joint in joints.iter().filter(|&&j| ends[j].is_empty()) {
         let at = joint_at[joint];
         // An only child at its parent's place takes the direction that led there.
-        let mut above = *owner;
+        let mut above = skeleton.nearest_ancestor(joint, owns);
         while let Some(place) = above.filter(|&o| joint_at[o].distance(at) <= shortest) {
-            above = if children[place] == 1 { owner_above(skeleton, &joints, place) } else { None };
+            above = if ends[place].len() == 1 { skeleton.nearest_ancestor(place, owns) } else { None };
         }
         let along = above.map_or(Vec3::ZERO, |owner| at - joint_at[owner]);
         let hit = (along != Vec3::ZERO)
@@ -284,16 +281,7 @@ fn bones(
     let usable =
         |joint: usize| !segments[joint].is_empty() && segments[joint].iter().flatten().all(|p| p.is_finite());
     let of_joint = |joint: usize| Bone { joint, segments: segments[joint].clone() };
-    joints.into_iter().filter(|&joint| usable(joint)).map(of_joint).collect()
-}
-
-/// The nearest ancestor of `joint` among `joints`.
-fn owner_above(skeleton: &Skeleton, joints: &[usize], joint: usize) -> Option<usize> {
-    let mut above = skeleton.joints[joint].parent;
-    while let Some(parent) = above.filter(|p| joints.binary_search(p).is_err()) {
-        above = skeleton.joints[parent].parent;
-    }
-    above
+    joints.iter().copied().filter(|&joint| usable(joint)).map(of_joint).collect()
 }
 
 /// Leaves out roots outside of the surface, and then their children outside of it, and so on; unless
@@ -308,7 +296,8 @@ fn without_outer_roots(
     let mut kept = Vec::with_capacity(joints.len());
     for &joint in joints {
         // Parents come first, so `kept` is complete as far as the ancestors go.
-        if owner_above(skeleton, &kept, joint).is_some() || is_inside(joint_at[joint], surface, bvh) {
+        let hangs_on_kept = skeleton.nearest_ancestor(joint, |j| kept.binary_search(&j).is_ok()).is_some();
+        if hangs_on_kept || is_inside(joint_at[joint], surface, bvh) {
             kept.push(joint);
         }
     }

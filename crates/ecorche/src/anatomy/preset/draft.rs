@@ -9,8 +9,7 @@ use crate::muscle::definition::{
     Attachment, FatDef, Footprint, MuscleDef, ProfileDef, ProfilesDef, Side, SinesDef,
 };
 use crate::muscle::fibre::fibres;
-use crate::muscle::profile::Blend;
-use crate::muscle::{ImplicitMuscle, Musculature, Profiles, Projection};
+use crate::muscle::{Blend, Musculature, Profiles, Shape};
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -124,7 +123,7 @@ pub struct Room<'a> {
 const STATIONS: usize = 20;
 /// Directions about a station.
 const DIRECTIONS: usize = 12;
-/// Below this share of the wanted width a muscle is a string and not placed. Chosen, not tuned.
+/// Below this share of the wanted width a muscle is not placed. Chosen, not tuned.
 const LEAST_WIDTH: f32 = 0.2;
 /// Rounds of narrowing at most.
 const MOST_SHRINKS: usize = 4;
@@ -222,7 +221,7 @@ impl Room<'_> {
                 .collect();
             let axis = axes(draft, 1)?.pop()?;
             let place = point_at(&axis, share) + push;
-            // It moves as the skin over it does: what a muscle passes in the armpit stays there when the arm turns.
+            // It moves with the skin over it: a place a muscle passes in the armpit stays there when the arm turns.
             let line = |joint: usize| {
                 std::iter::successors(Some(joint), |&j| self.skeleton.joints[j].parent)
                     .take(self.skeleton.len())
@@ -236,7 +235,7 @@ impl Room<'_> {
         Some(())
     }
 
-    /// Direction along the skin and across the axis at the belly: the section's long side.
+    /// Direction along the skin and across the axis at the belly: the section's wide axis.
     fn broad(&self, axis: &[Vec3]) -> Vec3 {
         let middle = point_at(axis, 0.5);
         let along = (point_at(axis, 0.55) - point_at(axis, 0.45)).normalize_or(Vec3::Y);
@@ -276,7 +275,8 @@ impl Room<'_> {
         limit
     }
 
-    /// What places are rounded to, which people can read: a tenth of a millimetre on an adult, whose margin is 2 to 3.
+    /// Places are rounded to this, so that people can read them: a tenth of a millimetre on an adult, whose margin is 2 to
+    /// 3 mm.
     fn step(&self) -> f64 {
         10f64.powf((f64::from(self.margin).log10().floor() - 1.0).min(0.0))
     }
@@ -333,15 +333,15 @@ impl Room<'_> {
         Musculature::new(&full, self.skeleton, bind, ".".as_ref(), Vec::new()).ok()
     }
 
-    /// Narrows the muscles that still reach a vertex or the middle of a triangle of the skin, on either side of the body: room was measured
-    /// at some places of one side only. What would become too thin is taken out.
+    /// Narrows the muscles that still reach a vertex or the middle of a triangle of the skin, on either side of the body: room
+    /// was measured at some places of one side only. Muscles that would become too thin are removed.
     pub fn shrink_to_skin(&self, character: &Character, preset: &mut Preset) {
         let wanted: Vec<f32> = preset.body.muscle.iter().map(|m| m.width).collect();
         for _ in 0..MOST_SHRINKS {
             let Some(musculature) = self.musculature(character, preset) else { return };
             let full = musculature.definition();
             let posed = musculature.at_bind().muscles;
-            let shares: Vec<f32> = posed.par_iter().map(|muscle| self.share_inside(&muscle.field)).collect();
+            let shares: Vec<f32> = posed.par_iter().map(|muscle| self.share_inside(&muscle.shape)).collect();
             let mut changed = false;
             for (posed, share) in posed.iter().zip(shares).filter(|(_, share)| *share < 1.0) {
                 let name = &full.muscle[posed.muscle].name;
@@ -366,13 +366,12 @@ impl Room<'_> {
     }
 
     /// The share of its width a fibre may have without reaching such a place of the skin.
-    fn share_inside(&self, muscle: &ImplicitMuscle) -> f32 {
+    fn share_inside(&self, muscle: &Shape) -> f32 {
         let reach = 4.0 * muscle.width();
         let share = |v: Vec3| {
             let v = v.as_dvec3();
-            let (distance, _) = muscle.distance(v, reach)?;
-            let foot = muscle.axis().project(v, reach, Projection::Plane)?;
-            let from_axis = v.distance(muscle.axis().at(&foot));
+            let distance = muscle.near(v, reach)?.distance;
+            let from_axis = v.distance(muscle.foot(v, reach)?.1);
             (distance <= 0.0).then(|| FILL * (from_axis / (from_axis - distance)) as f32)
         };
         self.probe.points().filter_map(share).fold(1.0, f32::min)

@@ -30,7 +30,7 @@ pub struct Bone {
 }
 
 impl Bone {
-    /// `stoutness` is the largest half thickness believed, as a share of the length: beyond it the skin is a robe.
+    /// `stoutness` is the largest half thickness believed, as a share of the length: beyond it the skin is clothing.
     fn new(
         joint: usize,
         [from, to]: [Vec3; 2],
@@ -77,7 +77,7 @@ impl Bone {
     /// The place at share `t` of the bone, towards `angle` (degrees), at share `depth` of the way to the skin.
     pub fn at(&self, probe: &Probe, t: f32, angle: f32, depth: f32) -> Vec3 {
         let direction = self.direction(t, angle);
-        // Towards the trunk, and under a robe, there is no skin to meet for a long way.
+        // Towards the trunk, and under wide clothing, the skin is far away.
         let exit = probe.exit(self.axis(t), direction, self.reach * self.radius);
         let reach = exit.unwrap_or(1.1 * self.radius);
         self.axis(t) + direction * (depth * reach)
@@ -282,7 +282,7 @@ impl Landmarks {
     }
 }
 
-/// Least cosine between trunk and legs of somebody who stands. Chosen between a standing human's 1 and the 0 of an
+/// Least cosine between trunk and legs of a standing body. Chosen between a standing human's 1 and the 0 of an
 /// animal on four legs, not tuned.
 const UPRIGHT: f32 = 0.5;
 
@@ -304,7 +304,7 @@ fn find_trunk(finder: &Finder, probe: &Probe) -> Option<Trunk> {
     let mut spine: Vec<(usize, f32)> = Vec::new();
     for joint in parts.into_iter().filter_map(|part| finder.centre(part)) {
         let y = height_of(joint);
-        // The pelvis is the pelvis wherever its joint is put.
+        // The lowest counts as the pelvis wherever its joint lies.
         spine.push((joint, if spine.is_empty() { f32::MIN } else { y }));
     }
     // Some rigs put the hip joints as low as the crotch; heights then count from where they should be.

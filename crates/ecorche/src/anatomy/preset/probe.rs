@@ -1,4 +1,4 @@
-//! Questions to the skin: how far is it, in which direction, and is a point inside?
+//! Queries of the skin: its distance, the distance in a direction, whether a point is inside.
 
 use crate::character::{Character, Influences};
 use crate::geom::intersect::Ray;
@@ -6,7 +6,7 @@ use crate::geom::{Bvh, TriMesh};
 use crate::skinning::Surface;
 use glam::Vec3;
 
-/// The skin at bind time, ready to be asked.
+/// The skin at bind time, ready for queries.
 pub struct Probe {
     mesh: TriMesh,
     influences: Influences,
@@ -75,7 +75,7 @@ impl Probe {
         }
     }
 
-    /// Of the joints `may` allows the one that carries most of the skin nearest to a point; `None` if none of them does.
+    /// The joint, among those that `may` allows, that carries most of the skin nearest to a point; `None` if none does.
     pub fn carrier(&self, p: Vec3, may: impl Fn(usize) -> bool) -> Option<usize> {
         let (positions, triangles) = (&self.mesh.positions, &self.mesh.triangles);
         let nearest = self.bvh.nearest(p, f32::MAX, positions, triangles, |_, _| true)?;

@@ -15,8 +15,8 @@ pub fn shoulder_drafts(trunk: &Trunk, arm: &Arm, sign: f32, probe: &Probe) -> Ve
     let back = |x, y, depth| (trunk.bone(y), trunk.back(probe, sign, x, y, depth));
     let around = |angle, y, depth| (trunk.bone(y), trunk.around(probe, sign, angle, y, depth));
     let on = |joint: usize, spot: Spot| (joint, spot.1);
-    // The blade slides on the ribs as the skin over it does, and what runs from the spine to it starts where that skin does.
-    // Rigs without a collar joint would else carry the two ends by joints that turn against each other.
+    // The blade slides on the ribs with the skin over it, and muscles from the spine to it start where that skin does.
+    // Otherwise rigs without a collar joint would carry the two ends by joints that turn against each other.
     let slides = |spot: Spot| {
         let may = |joint: usize| joint == girdle || trunk.has(joint);
         (probe.carrier(spot.1, may).unwrap_or(spot.0), spot.1)
@@ -98,7 +98,7 @@ pub fn shoulder_drafts(trunk: &Trunk, arm: &Arm, sign: f32, probe: &Probe) -> Ve
             0.17 * b,
         )
         .flat(0.9),
-        // Deep enough for its breadth: right under the skin it is a bundle of strings.
+        // Deep enough for its breadth: right under the skin it would be a bundle of thin strands.
         Draft::sheet(
             "latissimus dorsi",
             vec![back(0.06, 0.55, 0.14), back(0.06, 0.36, 0.14), back(0.32, 0.22, 0.14)],
@@ -222,7 +222,7 @@ pub fn neck_drafts(
         (neck.neck, from + direction * (depth * reach))
     };
     let on_skull = |direction: Vec3, depth: f32| {
-        // The head has holes of its own: not the first way out, the last.
+        // The head has holes of its own: the last way out counts, not the first.
         let crown = probe.outermost(neck.top, trunk.up, 2.0 * trunk.height).unwrap_or(0.4 * trunk.height);
         let from = neck.top + trunk.up * (crown - 0.3 * trunk.height).clamp(-0.1 * b, 0.25 * b);
         let direction = direction.normalize();

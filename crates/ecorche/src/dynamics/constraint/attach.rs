@@ -15,7 +15,7 @@ pub struct Anchor {
 impl Anchor {
     /// Where it is in the world.
     #[inline]
-    pub fn position(&self, frames: &[Rigid]) -> DVec3 {
+    pub(crate) fn position(&self, frames: &[Rigid]) -> DVec3 {
         frames[self.frame].point(self.at)
     }
 }
@@ -27,26 +27,26 @@ pub struct Tie {
     pub particle: usize,
     /// Inverse stiffness, m/N; 0 holds it fast.
     pub compliance: f64,
-    /// How far it can be drawn, metres; infinite for any length.
+    /// How far the particle can move from the point, metres; infinite for no limit.
     pub reach: f64,
 }
 
-/// How many times stiffer a tie is when drawn as far as it can be. With 24 the athlete's pads are at the end of their reach
+/// How many times stiffer a tie is at the end of its reach. With 24 the athlete's pads are at the end of their reach
 /// in two frames of the jump's landing (with 6 in seven, with 1 in 36) and change their step by 18 mm from one frame to the
 /// next, twice what they do with this; with 400 they hardly move in a squat, 1.2 mm.
 const STIFFENS: f64 = 100.0;
 
 impl Tie {
-    /// Factor on the stiffness when drawn by `off` metres.
+    /// Factor on the stiffness when the particle is `off` metres away.
     #[inline]
-    pub fn stiffer(&self, off: f64) -> f64 {
-        let drawn = (off / self.reach).min(1.0);
-        1.0 + (STIFFENS - 1.0) * drawn * drawn
+    pub(crate) fn stiffer(&self, off: f64) -> f64 {
+        let share = (off / self.reach).min(1.0);
+        1.0 + (STIFFENS - 1.0) * share * share
     }
 
     /// Keeps the particle within reach of `target`.
     #[inline]
-    pub fn hold(&self, position: &mut [DVec3], target: DVec3) {
+    pub(crate) fn hold(&self, position: &mut [DVec3], target: DVec3) {
         let off = position[self.particle] - target;
         if off.length_squared() > self.reach * self.reach {
             position[self.particle] = target + off.clamp_length_max(self.reach);
@@ -55,7 +55,7 @@ impl Tie {
 
     /// One XPBD correction towards `target`; `scaled` is compliance / h^2.
     #[inline]
-    pub fn solve(
+    pub(crate) fn solve(
         &self,
         position: &mut [DVec3],
         inverse_mass: &[f64],

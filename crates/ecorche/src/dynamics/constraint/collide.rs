@@ -29,7 +29,7 @@ pub enum Shape {
     },
     /// A closed surface, by its distance on a grid.
     Grid(Arc<DistanceGrid>),
-    /// Anything else.
+    /// Any other distance function.
     Function(Arc<dyn SignedDistance>),
 }
 
@@ -48,7 +48,7 @@ pub enum Keep {
 pub struct Obstacle {
     /// The frame that carries it.
     pub frame: usize,
-    /// Its form.
+    /// Its shape.
     pub shape: Shape,
     /// Which side is free.
     pub keep: Keep,
@@ -57,7 +57,7 @@ pub struct Obstacle {
     pub reach: (DVec3, f64),
 }
 
-/// Slope of a distance-like function below which it is not trusted to say how far the surface is. Near the end of a
+/// Slope of a distance-like function below which its value does not tell the distance. Near the end of a
 /// skin's field it goes to zero, and a particle there would be sent a hundred metres away.
 const LEAST_STEEPNESS: f64 = 0.5;
 
@@ -72,14 +72,14 @@ pub(in crate::dynamics) struct Meeting {
 
 impl Obstacle {
     /// A capsule between two points of a frame.
-    pub fn capsule(frame: usize, ends: [DVec3; 2], radius: f64) -> Self {
+    pub(crate) fn capsule(frame: usize, ends: [DVec3; 2], radius: f64) -> Self {
         let reach = ((ends[0] + ends[1]) * 0.5, 0.5 * ends[0].distance(ends[1]) + radius);
         Self { frame, shape: Shape::Capsule { ends, radius }, keep: Keep::Outside, reach }
     }
 
     /// Distance to the surface in frame coordinates, positive where particles may be, and its gradient.
     #[inline]
-    pub fn free_distance(&self, local: DVec3) -> (f64, DVec3) {
+    pub(crate) fn free_distance(&self, local: DVec3) -> (f64, DVec3) {
         let (value, gradient) = match &self.shape {
             Shape::Capsule { ends: [a, b], radius } => {
                 let along = *b - *a;
@@ -87,7 +87,7 @@ impl Obstacle {
                 let t = if square > 0.0 { ((local - *a).dot(along) / square).clamp(0.0, 1.0) } else { 0.0 };
                 let out = local - (*a + t * along);
                 let length = out.length();
-                // On the axis any way out is as good; a fixed one keeps the bits.
+                // On the axis every direction is as good; a fixed one is deterministic.
                 let normal = if length > 1e-12 {
                     out / length
                 } else {
@@ -181,7 +181,7 @@ mod tests {
         let mut before = p;
         push_out(&mut p, &mut before, &capsule, (&still, &still), 0.02, 0.0);
         assert!(p.distance(DVec3::new(0.5, 0.12, 0.0)) < 1e-12);
-        // The surface slides along x; with enough friction the particle goes along.
+        // The surface slides along x; with enough friction the particle moves with it.
         let moved = Rigid { translation: DVec3::X * 0.01, ..still };
         let mut before = DVec3::new(0.5, 0.12, 0.0);
         let mut p = DVec3::new(0.5, 0.10, 0.0);

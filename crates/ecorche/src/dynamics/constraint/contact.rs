@@ -93,7 +93,7 @@ pub(in crate::dynamics) struct Copy {
 
 impl Near {
     /// How the particle moves; where it keeps its distance, by how much more it does, metres.
-    pub fn push(
+    pub(crate) fn push(
         &mut self,
         copy: &Copy,
         own: usize,
@@ -121,7 +121,7 @@ impl Near {
         let (a, b) = (first + self.segment, first + self.segment + 1);
         let wanted =
             copy.radius[own + self.particle] + copy.radius[a] * (1.0 - t) + copy.radius[b] * t - self.overlap;
-        // Written so that what is not a number stays with the strand that has it.
+        // Written so that a NaN stays in its own strand.
         let touching = wanted > 0.0 && square < wanted * wanted && square > 1e-18;
         if !touching {
             return Err(square.sqrt() - wanted);
@@ -130,9 +130,8 @@ impl Near {
         let there = copy.position[a].lerp(copy.position[b], t);
         let normal = (point - there) / distance;
         let mass = copy.inverse_mass[own + self.particle];
-        // Along two strands side by side every particle of both finds the other: each goes its share of the way, and
-        // together they go all of it. Weights squared, as for one particle alone, would take them apart by a third more,
-        // which is a bounce.
+        // Along two strands side by side every particle of both finds the other: each moves by its share, and together
+        // they separate fully. Squared weights, as for a single particle, would move them apart by a third more: a bounce.
         let others = (1.0 - t) * copy.inverse_mass[a] + t * copy.inverse_mass[b];
         if mass <= 0.0 {
             return Err(0.0);

@@ -56,7 +56,7 @@ impl Distance {
 
     /// One XPBD correction; `lambda` starts at 0 in each substep. `scaled` is compliance / h^2.
     #[inline]
-    pub fn solve(&self, position: &mut [DVec3], inverse_mass: &[f64], scaled: f64, lambda: &mut f64) {
+    pub(crate) fn solve(&self, position: &mut [DVec3], inverse_mass: &[f64], scaled: f64, lambda: &mut f64) {
         let Some((length, along)) = self.span(position) else { return };
         let [i, j] = self.ends;
         let error = length - self.rest;
@@ -78,7 +78,7 @@ impl Distance {
 
     /// One correction of plain PBD with a stiffness in `(0, 1]` that depends on steps and iterations.
     #[inline]
-    pub fn project(&self, position: &mut [DVec3], inverse_mass: &[f64], stiffness: f64) {
+    pub(crate) fn project(&self, position: &mut [DVec3], inverse_mass: &[f64], stiffness: f64) {
         let Some((length, along)) = self.span(position) else { return };
         let [i, j] = self.ends;
         let error = length - self.rest;
@@ -92,7 +92,7 @@ impl Distance {
     }
 
     /// Tension at these positions when the compliance is divided by `stiffer`, newtons; negative pushes.
-    pub fn tension(&self, position: &[DVec3], stiffer: f64) -> f64 {
+    pub(crate) fn tension(&self, position: &[DVec3], stiffer: f64) -> f64 {
         let Some((length, _)) = self.span(position) else { return 0.0 };
         let error = length - self.rest;
         if self.is_slack(error) || self.compliance <= 0.0 { 0.0 } else { error * stiffer / self.compliance }

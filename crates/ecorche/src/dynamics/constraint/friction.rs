@@ -1,8 +1,8 @@
 //! Coulomb friction on displacements.
 //!
 //! A particle that was kept from coming `pressed` closer to a surface may slide against it, but loses as much of its
-//! sliding as `coefficient * pressed`: at rest on a moving surface it goes with it. An overlap that was there before the
-//! substep presses nothing: what is squeezed between two others would stick the more the shorter the substeps are.
+//! sliding as `coefficient * pressed`: at rest on a moving surface it goes with it. An overlap from before the
+//! substep does not press: otherwise a strand squeezed between two others would stick more with shorter substeps.
 //!
 //! Based on: Roussellet. Doctoral thesis. 2018.
 //! Differs in: the thesis subtracts a speed from a length; here all terms are lengths, and sliding is measured
@@ -15,15 +15,15 @@ use glam::DVec3;
 pub struct Correction {
     /// What to add to its position, metres.
     pub moved: DVec3,
-    /// The part of it that is no motion: what was wrong before the substep is put right without giving speed, or
-    /// a muscle that thickens would throw its neighbour.
+    /// The part of it that adds no speed: it corrects an overlap from before the substep. Otherwise a muscle that thickens
+    /// would throw its neighbour.
     pub silent: DVec3,
 }
 
 /// Moves a particle out along the unit `normal` by `depth`, and brakes its sliding. `moved`: displacement of the
 /// particle in this substep relative to the surface.
 #[inline]
-pub fn correction(moved: DVec3, normal: DVec3, depth: f64, coefficient: f64) -> Correction {
+pub(crate) fn correction(moved: DVec3, normal: DVec3, depth: f64, coefficient: f64) -> Correction {
     let approach = (-moved.dot(normal)).max(0.0).min(depth);
     let sliding = moved - moved.dot(normal) * normal;
     let length = sliding.length();
@@ -32,8 +32,7 @@ pub fn correction(moved: DVec3, normal: DVec3, depth: f64, coefficient: f64) -> 
 }
 
 /// How hard a particle of flesh pressed against flesh pushes back at human size, N/m: half a millimetre for a newton.
-/// Muscles that met without yielding would bounce and catch on each other, each time a little otherwise, and more so the
-/// shorter the substeps are.
+/// Rigid muscles would bounce and catch on each other, each time a little differently, and more so with shorter substeps.
 pub(in crate::dynamics) const FLESH: f64 = 2000.0;
 /// Of critical damping.
 const FLESH_DAMPING: f64 = 0.5;
@@ -41,7 +40,7 @@ const FLESH_DAMPING: f64 = 0.5;
 /// Moves a particle of flesh that is `depth` inside other flesh. `moved`: as for [`correction`]; `weights`: inverse mass
 /// of the particle, and of both sides together; `flesh`: how hard it pushes back, N/m; `h`: length of the substep, seconds.
 #[inline]
-pub fn yielding(
+pub(crate) fn yielding(
     moved: DVec3,
     normal: DVec3,
     depth: f64,

@@ -1,4 +1,4 @@
-//! What limits particles; one file each.
+//! Constraints on particles; one file each.
 
 pub mod attach;
 pub mod collide;

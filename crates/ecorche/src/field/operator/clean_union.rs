@@ -12,7 +12,7 @@
 //! iso-lines inside and outside are round.
 //!
 //! Based on: Gourmel et al. A Gradient-Based Implicit Blend. 2013, reconstructed.
-//! Differs in: R-functions do not keep `g(a, 0) = a` and are of no use on compact fields; the bounded border
+//! Differs in: R-functions do not keep `g(a, 0) = a`, which compact fields need; the bounded border
 //! is our own.
 
 use super::openable::{self, Opening, Silhouette};

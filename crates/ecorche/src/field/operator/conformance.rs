@@ -35,6 +35,8 @@ fn cases() -> Vec<Case> {
         case(Box::<Contact>::default(), true, false, 1.0),
         case(Box::new(Contact { exponent: 2.5 }), true, false, 1.0),
         case(Box::<Detail>::default(), false, true, 1.0),
+        case(Box::new(Fillet { width: 0.3 }), true, true, 1.0),
+        case(Box::new(Fillet { width: 0.45 }), true, true, 1.0),
     ]
 }
 

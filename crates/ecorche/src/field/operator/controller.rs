@@ -168,7 +168,7 @@ impl Controller {
     }
 
     /// The curve's ordinate at an angle in `[0, pi]`.
-    pub fn ordinate(&self, angle: f64) -> Controlled {
+    pub(crate) fn ordinate(&self, angle: f64) -> Controlled {
         let (x, by_angle) = match self.abscissa {
             Abscissa::Angle => (angle, 1.0),
             Abscissa::Cosine => (angle.cos(), -angle.sin()),
@@ -229,14 +229,9 @@ fn step_power(x: f64, w: f64) -> (f64, f64) {
     (power, w * power * slope / kappa)
 }
 
-/// The smooth step from 0 at 0 to 1 at 1 and its slope; all derivatives vanish at both ends.
-pub fn smooth_step(x: f64) -> (f64, f64) {
-    step_power(x, 1.0)
-}
-
 /// Angle between two gradients in radians; 0, which closes every preset, where one of them vanishes.
 #[inline]
-pub fn angle(first: Vec3, second: Vec3) -> f64 {
+pub(crate) fn angle(first: Vec3, second: Vec3) -> f64 {
     let (first, second) = (first.as_dvec3(), second.as_dvec3());
     let (long, other) = (first.length(), second.length());
     // Also false for NaN.
@@ -269,7 +264,7 @@ mod tests {
         }
         let (kappa, slope) = (numbers(&golden["kappa"]), numbers(&golden["dkappa"]));
         for (i, &x) in numbers(&golden["kappa_x"]).iter().enumerate() {
-            let got = smooth_step(x);
+            let got = step_power(x, 1.0);
             assert!((got.0 - kappa[i]).abs() < 1e-9 && (got.1 - slope[i]).abs() < 1e-9, "kappa at {x}");
         }
     }

@@ -9,7 +9,7 @@
 //! | b > 1/2, a > 1/2 | `1/2 + e + (a - 1/2)(1 - 2 e)` | `1 - 2 e` | `(2 - 2 a) e'` |
 //!
 //! The surface is the union's. Inside the detail the gradient still leads towards the main shape, so a vertex
-//! of a wart or a nail is not drawn to the detail's own core.
+//! of a wart or a nail does not move to the detail's own core.
 //!
 //! Based on: Roussellet. Doctoral thesis. 2018, for what it must do; the form is our own.
 

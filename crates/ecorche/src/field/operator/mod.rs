@@ -12,6 +12,7 @@
 //! | [`Bulge`] | `tan theta` | contact crease with the flesh pushed up beside it |
 //! | [`Contact`] | contact amount | a wall between two limbs that press on each other |
 //! | [`Detail`] | none | small shapes on a main one |
+//! | [`Fillet`] | none | muscles and the skin that spans the grooves between them; not chosen by name |
 //!
 //! [`Table`] holds any of them as numbers, for those that are slow to solve.
 
@@ -23,6 +24,7 @@ mod conformance;
 pub mod contact;
 pub mod controller;
 pub mod detail;
+pub mod fillet;
 pub mod openable;
 pub mod ricci;
 pub mod table;
@@ -34,6 +36,7 @@ pub use clean_union::CleanUnion;
 pub use contact::Contact;
 pub use controller::{Abscissa, Controller, ControllerError, Scale};
 pub use detail::Detail;
+pub use fillet::Fillet;
 pub use ricci::Ricci;
 pub use table::{Table, TableError, TableSettings};
 pub use union::Union;
@@ -42,7 +45,7 @@ use super::Sample;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A composed value and how it changes with what went in.
+/// A composed value and its derivatives.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Composed {
     /// The new field's value.
@@ -77,7 +80,7 @@ pub trait Operator: Debug + Send + Sync {
     /// Name as written in anatomy files and on the command line.
     fn name(&self) -> &'static str;
 
-    /// Composes two values in `[0, 1]`. `opening` is in `[0, 1]`; what it means is the operator's affair.
+    /// Composes two values in `[0, 1]`. `opening` is in `[0, 1]`; its meaning depends on the operator.
     fn compose(&self, a: f64, b: f64, opening: f64) -> Composed;
 
     /// Whether it lowers the larger value where the other is near, as a wall between two limbs does.
@@ -85,13 +88,25 @@ pub trait Operator: Debug + Send + Sync {
         false
     }
 
-    /// The controller that suits the operator when nobody chose one.
+    /// The controller used when none is chosen.
     fn default_controller(&self) -> Controller {
         Controller::constant(1.0, Scale::Amount)
     }
 }
 
-/// Names of all operators, for messages and completion.
+impl dyn Operator + '_ {
+    /// Joins two samples taken at the same point, without the gradient of the opening.
+    #[inline]
+    pub(crate) fn join(&self, first: Sample, second: Sample, opening: f64) -> Sample {
+        let joined = self.compose(f64::from(first.value), f64::from(second.value), opening);
+        Sample {
+            value: joined.value as f32,
+            gradient: joined.da as f32 * first.gradient + joined.db as f32 * second.gradient,
+        }
+    }
+}
+
+/// Names of the operators that can be chosen, for messages and completion.
 pub const NAMES: [&str; 9] = [
     "union",
     "ricci",
@@ -161,10 +176,6 @@ impl Composition {
     #[inline]
     pub fn join(&self, first: Sample, second: Sample) -> Sample {
         let opening = self.controller.opening(controller::angle(first.gradient, second.gradient)).value;
-        let joined = self.operator.compose(f64::from(first.value), f64::from(second.value), opening);
-        Sample {
-            value: joined.value as f32,
-            gradient: joined.da as f32 * first.gradient + joined.db as f32 * second.gradient,
-        }
+        self.operator.join(first, second, opening)
     }
 }

@@ -144,7 +144,7 @@ impl Silhouette {
 /// The bulge's iso-line `y(x) = 1 - m exp(1 - 1/x)(1 - x)` for x in `[0, 1]`, with its slope; mirrored on the
 /// diagonal. Lowest at x = 0.618.
 pub fn profile(x: f64, depth: f64) -> (f64, f64) {
-    // Below this the exponential is zero, and 0/0 lurks.
+    // Below this the exponential is zero, and the quotient would be 0/0.
     if x < 1e-3 {
         return (1.0, 0.0);
     }
@@ -188,7 +188,7 @@ fn root(mut low: f64, mut high: f64, start: f64, function: impl Fn(f64) -> (f64,
 }
 
 /// Composes two values; `t` is clamped to `[0, 1]`.
-pub fn compose(opening: Opening, silhouette: Silhouette, a: f64, b: f64, t: f64) -> Composed {
+pub(crate) fn compose(opening: Opening, silhouette: Silhouette, a: f64, b: f64, t: f64) -> Composed {
     let t = t.clamp(0.0, 1.0);
     let (major, minor) = if a >= b { (a, b) } else { (b, a) };
     // The second bound keeps squares from underflowing; such values are outside every field.

@@ -37,7 +37,7 @@ impl Default for TableSettings {
 }
 
 /// Largest number of cells along an axis.
-pub const MAX_CELLS: usize = 256;
+const MAX_CELLS: usize = 256;
 
 /// Why an operator was not tabulated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

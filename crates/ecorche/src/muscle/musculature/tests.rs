@@ -114,7 +114,7 @@ fn nothing_moves_at_bind() {
     let mut state = musculature.at_rest(&bind);
     let start = state.clone();
     for (a, b) in musculature.at_bind().muscles.iter().zip(musculature.pose(&start).muscles) {
-        assert!((a.field.width() - b.field.width()).abs() < 1e-9);
+        assert!((a.shape.width() - b.shape.width()).abs() < 1e-9);
     }
     let mut workspace = Workspace::default();
     for _ in 0..24 {
@@ -136,13 +136,13 @@ fn a_curl_thickens_the_biceps_thins_the_triceps_and_keeps_volumes() {
     let after = musculature.pose(&state);
     assert_eq!(report.resets, 0);
     assert!(report.deepest < 1e-3, "{} m through a bone", report.deepest);
-    let ratio = |m: usize| after.muscles[m].field.width() / before.muscles[m].field.width();
+    let ratio = |m: usize| after.muscles[m].shape.width() / before.muscles[m].shape.width();
     assert!(ratio(0) > 1.1, "biceps {}", ratio(0));
     assert!(ratio(1) < 0.97, "triceps {}", ratio(1));
-    assert!(after.muscles[0].field.activation() > 0.8 && after.muscles[1].field.activation() == 0.0);
+    assert!(after.muscles[0].shape.activation() > 0.8 && after.muscles[1].shape.activation() == 0.0);
     assert!(after.muscles[0].tension > before.muscles[0].tension);
     for (a, b) in before.muscles.iter().zip(&after.muscles) {
-        assert!((a.field.volume() / b.field.volume() - 1.0).abs() < 1e-6);
+        assert!((a.shape.volume() / b.shape.volume() - 1.0).abs() < 1e-6);
     }
 }
 
@@ -246,10 +246,10 @@ fn keyed_values_replace_those_of_the_pose() {
     );
     let flesh = musculature.pose(&state);
     assert!(
-        (flesh.muscles[0].field.activation() - 0.5).abs() < 1e-6
-            && flesh.muscles[4].field.activation() == 0.0
+        (flesh.muscles[0].shape.activation() - 0.5).abs() < 1e-6
+            && flesh.muscles[4].shape.activation() == 0.0
     );
-    let ratio = flesh.muscles[0].field.width() / flesh.muscles[4].field.width();
+    let ratio = flesh.muscles[0].shape.width() / flesh.muscles[4].shape.width();
     assert!((ratio - 1.2).abs() < 0.01, "{ratio}");
 }
 

@@ -5,13 +5,13 @@
 //! | s | `s` | share of the length |
 //! | phi | [`Profile::value`] | thickness relative to the mean radius; the integral of its square is 1 |
 //! | a | `activation` | 0 slack, 1 tense |
-//! | K | `kinship` | integral of the product of the two profiles |
+//! | K | `overlap` | integral of the product of the two profiles |
 //! | Phi | [`Blend::value`] | `((1-a) phi_0 + a phi_1) / sqrt((1-a)^2 + a^2 + 2 a (1-a) K)`, again of unit square |
 //!
 //! Based on: Roussellet. Doctoral thesis. 2018, sections 4.3 and 4.4.
 //! Differs in: cubic and sine profiles have unit square; sine coefficients carry the factor `2/(n+1)`.
 
-use super::definition::{ProfileDef, ProfilesDef};
+use crate::muscle::definition::{ProfileDef, ProfilesDef};
 use std::f64::consts::PI;
 
 /// Why a profile cannot be used.
@@ -64,7 +64,7 @@ fn beta(m: i32, n: i32) -> f64 {
 
 impl Profile {
     /// `s^(a-1) (1-s)^(b-1)`, a and b from 2 to 9.
-    pub fn beta(a: u8, b: u8) -> Result<Self, ProfileError> {
+    pub(crate) fn beta(a: u8, b: u8) -> Result<Self, ProfileError> {
         if !(2..=9).contains(&a) || !(2..=9).contains(&b) {
             return Err(ProfileError::Beta(a, b));
         }
@@ -73,7 +73,7 @@ impl Profile {
     }
 
     /// Two cubic slopes that meet at `peak`.
-    pub fn cubic(peak: f32) -> Result<Self, ProfileError> {
+    pub(crate) fn cubic(peak: f32) -> Result<Self, ProfileError> {
         if peak > 0.0 && peak < 1.0 {
             Ok(Self::Cubic { peak: f64::from(peak) })
         } else {
@@ -82,36 +82,21 @@ impl Profile {
     }
 
     /// A sum of sines, scaled.
-    pub fn sines(weights: &[f64]) -> Result<Self, ProfileError> {
+    pub(crate) fn sines(weights: &[f64]) -> Result<Self, ProfileError> {
         let square = 0.5 * weights.iter().map(|c| c * c).sum::<f64>();
         if weights.len() > 32 || !(square.is_finite() && square > 0.0) {
             return Err(ProfileError::Sines(weights.len()));
         }
         let profile = Self::Sines { weights: weights.iter().map(|c| c / square.sqrt()).collect() };
-        // A hundredth of the mean radius below zero is rounding of a drawn shape, and is cut off.
+        // A hundredth of the mean radius below zero is a rounding error, and is cut off.
         match (1..200).map(|i| f64::from(i) / 200.0).find(|&s| sum_of_sines(&profile, s).0 < -0.01) {
             Some(s) => Err(ProfileError::Negative(s)),
             None => Ok(profile),
         }
     }
 
-    /// The profile with half-widths `widths` at `k / (n + 1)`, k = 1 to n, by its first `terms` sines, and the
-    /// mean radius it stands for, metres.
-    pub fn from_widths(widths: &[f64], terms: usize) -> Result<(f64, Self), ProfileError> {
-        let spacing = 1.0 / (widths.len() + 1) as f64;
-        let weights: Vec<f64> = (1..=terms.min(widths.len()))
-            .map(|i| {
-                let projected =
-                    widths.iter().enumerate().map(|(k, x)| x * (PI * (i * (k + 1)) as f64 * spacing).sin());
-                2.0 * spacing * projected.sum::<f64>()
-            })
-            .collect();
-        let width = (0.5 * weights.iter().map(|c| c * c).sum::<f64>()).sqrt();
-        Ok((width, Self::sines(&weights)?))
-    }
-
     /// The profile a definition asks for.
-    pub fn from_definition(definition: &ProfileDef) -> Result<Self, ProfileError> {
+    pub(crate) fn from_definition(definition: &ProfileDef) -> Result<Self, ProfileError> {
         match definition {
             ProfileDef::Beta([a, b]) => Self::beta(*a, *b),
             ProfileDef::Cubic(cubic) => Self::cubic(cubic.peak),
@@ -123,7 +108,7 @@ impl Profile {
 
     /// Thickness and its derivative at `s`; zero outside `[0, 1]`.
     #[inline]
-    pub fn value(&self, s: f64) -> (f64, f64) {
+    pub(crate) fn value(&self, s: f64) -> (f64, f64) {
         if !(0.0..=1.0).contains(&s) {
             return (0.0, 0.0);
         }
@@ -182,43 +167,38 @@ fn integral(f: impl Fn(f64) -> f64) -> f64 {
 pub struct Profiles {
     rest: Profile,
     active: Profile,
-    kinship: f64,
+    overlap: f64,
 }
 
 impl Profiles {
     /// A slack and a tense profile.
-    pub fn new(rest: Profile, active: Profile) -> Self {
-        let kinship = match (&rest, &active) {
+    pub(crate) fn new(rest: Profile, active: Profile) -> Self {
+        let overlap = match (&rest, &active) {
             (Profile::Beta { powers: [p, q], scale }, Profile::Beta { powers: [m, n], scale: other }) => {
                 scale * other * beta(p + m + 1, q + n + 1)
             }
             _ => integral(|s| rest.value(s).0 * active.value(s).0),
         };
-        Self { rest, active, kinship }
+        Self { rest, active, overlap }
     }
 
     /// The profiles a definition asks for.
-    pub fn from_definition(definition: &ProfilesDef) -> Result<Self, ProfileError> {
+    pub(crate) fn from_definition(definition: &ProfilesDef) -> Result<Self, ProfileError> {
         Ok(Self::new(
             Profile::from_definition(&definition.rest)?,
             Profile::from_definition(&definition.active)?,
         ))
     }
 
-    /// Integral of the product: 1 for equal profiles.
-    pub fn kinship(&self) -> f64 {
-        self.kinship
-    }
-
     /// The profile at an activation, clamped to `[0, 1]`.
-    pub fn at(&self, activation: f64) -> Blend<'_> {
+    pub(crate) fn at(&self, activation: f64) -> Blend<'_> {
         let (tense, slack) = self.weights(activation);
         Blend { profiles: self, slack, tense }
     }
 
     fn weights(&self, activation: f64) -> (f64, f64) {
         let a = if activation.is_finite() { activation.clamp(0.0, 1.0) } else { 0.0 };
-        let norm = ((1.0 - a) * (1.0 - a) + a * a + 2.0 * a * (1.0 - a) * self.kinship).sqrt();
+        let norm = ((1.0 - a) * (1.0 - a) + a * a + 2.0 * a * (1.0 - a) * self.overlap).sqrt();
         (a / norm, (1.0 - a) / norm)
     }
 }
@@ -234,7 +214,7 @@ pub struct Blend<'a> {
 impl Blend<'_> {
     /// Thickness relative to the mean radius and its derivative by `s`.
     #[inline]
-    pub fn value(&self, s: f64) -> (f64, f64) {
+    pub(crate) fn value(&self, s: f64) -> (f64, f64) {
         let (mut value, mut slope) = (0.0, 0.0);
         for (weight, profile) in [(self.slack, &self.profiles.rest), (self.tense, &self.profiles.active)] {
             if weight != 0.0 {
@@ -247,7 +227,7 @@ impl Blend<'_> {
     }
 
     /// The largest thickness relative to the mean radius, to 1e-4.
-    pub fn peak(&self) -> f64 {
+    pub(crate) fn peak(&self) -> f64 {
         let steps = 48;
         let at = |i: i32| self.value(f64::from(i) / f64::from(steps)).0;
         let top = (1..steps).max_by(|&a, &b| at(a).total_cmp(&at(b))).unwrap_or(1);
@@ -272,7 +252,7 @@ mod tests {
                 Profile::beta(whole("a0"), whole("b0")).unwrap(),
                 Profile::beta(whole("a1"), whole("b1")).unwrap(),
             );
-            assert!((profiles.kinship() - case["K"].as_f64().unwrap()).abs() < 1e-12);
+            assert!((profiles.overlap - case["K"].as_f64().unwrap()).abs() < 1e-12);
             let s = numbers(&case["s"]);
             for blend in case["cases"].as_array().unwrap() {
                 let at = profiles.at(blend["a"].as_f64().unwrap());
@@ -298,12 +278,25 @@ mod tests {
         }
         let case = &golden["dst_profile"];
         let terms = case["nc"].as_u64().unwrap() as usize;
-        let (width, profile) = Profile::from_widths(&numbers(&case["x"]), terms).unwrap();
+        let (width, profile) = from_widths(&numbers(&case["x"]), terms);
         assert!((width - case["w"].as_f64().unwrap()).abs() < 1e-9);
         let value = numbers(&case["Phi_unit"]);
         for (i, s) in numbers(&case["s"]).into_iter().enumerate() {
             assert!((profile.value(s).0 - value[i]).abs() < 1e-9);
         }
+    }
+
+    /// The profile with half-widths `widths` at `k / (n + 1)`, k = 1 to n, by its first `terms` sines, and its mean radius.
+    fn from_widths(widths: &[f64], terms: usize) -> (f64, Profile) {
+        let spacing = 1.0 / (widths.len() + 1) as f64;
+        let weight = |i: usize| {
+            let projected =
+                widths.iter().enumerate().map(|(k, x)| x * (PI * (i * (k + 1)) as f64 * spacing).sin());
+            2.0 * spacing * projected.sum::<f64>()
+        };
+        let weights: Vec<f64> = (1..=terms).map(weight).collect();
+        let width = (0.5 * weights.iter().map(|c| c * c).sum::<f64>()).sqrt();
+        (width, Profile::sines(&weights).unwrap())
     }
 
     #[test]
@@ -333,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn profiles_that_are_none_are_refused() {
+    fn invalid_profiles_are_refused() {
         assert_eq!(Profile::beta(1, 3), Err(ProfileError::Beta(1, 3)));
         assert!(Profile::cubic(1.0).is_err() && Profile::sines(&[]).is_err());
         assert!(matches!(Profile::sines(&[0.1, 1.0]), Err(ProfileError::Negative(_))));

@@ -1,10 +1,11 @@
-//! A muscle made ready to be sampled a million times a frame.
+//! A spindle tabulated for a million samples a frame.
 //!
-//! The same shape as [`ImplicitMuscle`], in single precision and from tables: stations along the axis with tangents,
-//! section directions and thickness. Between stations the section plane is found by a linear step instead of the root of
-//! a parabola, directions are blended without a turn, and the gradient leaves out how the section turns along the axis.
+//! The same shape as [`Spindle`], in single precision and from tables: stations along the axis with tangents,
+//! wide axes and thickness. Between stations the section plane is found by a linear step instead of the root of
+//! a parabola, directions are blended without a rotation, and the gradient ignores how the section turns along the axis.
 
-use super::implicit::ImplicitMuscle;
+use super::Spindle;
+use crate::muscle::shape::TableNear;
 use glam::Vec3;
 
 /// Stations that are tested side by side.
@@ -24,7 +25,7 @@ struct Block {
 struct Station {
     point: Vec3,
     tangent: Vec3,
-    normal: Vec3,
+    wide_axis: Vec3,
     /// Mean radius of the section, metres, and its derivative by the station's number.
     thickness: f32,
     slope: f32,
@@ -32,7 +33,7 @@ struct Station {
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
-pub struct TabulatedMuscle {
+pub(crate) struct SpindleTable {
     origin: Vec3,
     stations: Vec<Station>,
     blocks: Vec<Block>,
@@ -41,28 +42,15 @@ pub struct TabulatedMuscle {
     thickest: f32,
 }
 
-/// Distance-like value at a point.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Near {
-    /// Metres, negative inside.
-    pub distance: f32,
-    /// Outward.
-    pub gradient: Vec3,
-    /// Share of the length.
-    pub share: f32,
-    /// Derivative of the share by the point, 1/m.
-    pub share_slope: Vec3,
-}
-
-impl TabulatedMuscle {
-    /// Tabulates a muscle at three blocks of eight stations.
-    pub fn new(muscle: &ImplicitMuscle) -> Self {
+impl SpindleTable {
+    /// Tabulates a spindle at three blocks of eight stations.
+    pub(crate) fn new(spindle: &Spindle) -> Self {
         let blocks = 3;
         let last = blocks * LANES;
-        let axis = muscle.axis();
+        let axis = spindle.axis();
         let origin = axis.points()[0];
-        let section = muscle.section();
-        let thick = |s: f64| muscle.thickness(s.clamp(0.0, 1.0));
+        let section = spindle.section;
+        let thick = |s: f64| spindle.thickness(s.clamp(0.0, 1.0));
         let stations: Vec<Station> = (0..=last)
             .map(|i| {
                 let s = i as f64 / last as f64;
@@ -73,7 +61,7 @@ impl TabulatedMuscle {
                 Station {
                     point: (place - origin).as_vec3(),
                     tangent: tangent.as_vec3(),
-                    normal: axis.broad(s).as_vec3(),
+                    wide_axis: axis.wide_axis(s).as_vec3(),
                     thickness: thick(s) as f32,
                     slope: slope as f32,
                 }
@@ -100,23 +88,23 @@ impl TabulatedMuscle {
             blocks: (0..blocks).map(block).collect(),
             stations,
             section: [section.short().powi(2) as f32, section.long().powi(2) as f32],
-            thickest: muscle.falloff().radius as f32,
+            thickest: spindle.thickest() as f32,
         }
     }
 
     /// The boxes around stretches of the axis, end to end.
-    pub fn stretches(&self) -> impl Iterator<Item = [Vec3; 2]> + '_ {
+    pub(crate) fn stretches(&self) -> impl Iterator<Item = [Vec3; 2]> + '_ {
         self.blocks.iter().map(|b| [self.origin + b.low, self.origin + b.high])
     }
 
     /// Largest distance from the axis to the surface, metres.
-    pub fn thickest(&self) -> f32 {
+    pub(crate) fn thickest(&self) -> f32 {
         self.thickest
     }
 
     /// Value at a point; `None` further than `reach` from the axis.
     #[inline]
-    pub fn near(&self, point: Vec3, reach: f32) -> Option<Near> {
+    pub(crate) fn near(&self, point: Vec3, reach: f32) -> Option<TableNear> {
         let q = point - self.origin;
         let mut best = (reach * reach, usize::MAX, 0.0f32);
         let last = self.stations.len() - 1;
@@ -155,13 +143,13 @@ impl TabulatedMuscle {
     }
 
     #[inline]
-    fn at(&self, q: Vec3, k: usize, t: f32) -> Near {
+    fn at(&self, q: Vec3, k: usize, t: f32) -> TableNear {
         let (a, b) = (&self.stations[k], &self.stations[k + 1]);
         let edge = b.point - a.point;
         let from = q - (a.point + t * edge);
         let rho = from.length();
         let count = (self.stations.len() - 1) as f32;
-        let share = (k as f32 + t) / count;
+        let s = (k as f32 + t) / count;
         // Thickness: the cubic that meets values and slopes of both stations.
         let (t2, t3) = (t * t, t * t * t);
         let step = b.thickness - a.thickness;
@@ -170,28 +158,28 @@ impl TabulatedMuscle {
         let slope =
             step * 6.0 * (t - t2) + a.slope * (3.0 * t2 - 4.0 * t + 1.0) + b.slope * (3.0 * t2 - 2.0 * t);
         if rho < 1e-9 {
-            return Near { distance: -thickness, gradient: Vec3::ZERO, share, share_slope: Vec3::ZERO };
+            return TableNear { distance: -thickness, gradient: Vec3::ZERO, s, s_slope: Vec3::ZERO };
         }
         let d = from / rho;
         let turn = b.tangent - a.tangent;
         let tangent = a.tangent + t * turn;
-        let clamped = (k == 0 && t == 0.0) || (share >= 1.0);
+        let clamped = (k == 0 && t == 0.0) || (s >= 1.0);
         let rate = edge.dot(tangent) - from.dot(turn);
         // By how many stations the foot moves with the point.
         let by_point = if clamped || rate <= 0.0 { Vec3::ZERO } else { tangent / rate };
-        let normal = if a.normal.dot(b.normal) < 0.0 {
-            a.normal.lerp(-b.normal, t)
+        let wide_axis = if a.wide_axis.dot(b.wide_axis) < 0.0 {
+            a.wide_axis.lerp(-b.wide_axis, t)
         } else {
-            a.normal.lerp(b.normal, t)
+            a.wide_axis.lerp(b.wide_axis, t)
         };
         let [short2, long2] = self.section;
-        let c = normal.dot(d).clamp(-1.0, 1.0);
+        let c = wide_axis.dot(d).clamp(-1.0, 1.0);
         // 1 / sqrt(u^2 c^2 + v^2 (1 - c^2))
         let radius = (short2 * c * c + long2 * (1.0 - c * c)).sqrt().recip();
         let by_c = (long2 - short2) * c * radius * radius * radius;
         let along = by_point * edge.dot(d);
-        let gradient = d - along - slope * radius * by_point - (thickness * by_c / rho) * (normal - c * d);
-        Near { distance: rho - thickness * radius, gradient, share, share_slope: by_point / count }
+        let gradient = d - along - slope * radius * by_point - (thickness * by_c / rho) * (wide_axis - c * d);
+        TableNear { distance: rho - thickness * radius, gradient, s, s_slope: by_point / count }
     }
 }
 
@@ -200,12 +188,13 @@ mod tests {
     use super::*;
     use crate::field::Field;
     use crate::field::conformance::scatter;
+    use crate::muscle::shape::Near;
     use crate::muscle::{Axis, Profile, Profiles};
     use glam::DVec3;
     use std::sync::Arc;
 
     #[test]
-    fn it_is_the_muscle_it_was_made_of() {
+    fn the_table_is_close_to_the_spindle() {
         let profiles = Arc::new(Profiles::new(Profile::beta(3, 3).unwrap(), Profile::beta(4, 7).unwrap()));
         for bend in [0.0f64, 1.5] {
             let at = |i: i32| {
@@ -215,14 +204,14 @@ mod tests {
             };
             let points: Vec<DVec3> = (0..30).map(at).collect();
             let axis = Axis::new(&points, [DVec3::Y, DVec3::new(0.0, 1.0, 0.4)], 0.0).unwrap();
-            let muscle = ImplicitMuscle::new(axis, profiles.clone(), 0.3, 0.6, 0.02);
-            let table = TabulatedMuscle::new(&muscle);
+            let spindle = Spindle::new(axis, profiles.clone(), 0.3, 0.6, 0.02);
+            let table = SpindleTable::new(&spindle);
             let thick = table.thickest();
             let (mut count, mut worst) = (0, 0.0f32);
-            for p in scatter(muscle.support(), 3000) {
-                let exact = muscle.distance(p.as_dvec3(), f64::from(2.0 * thick));
+            for p in scatter(spindle.support(), 3000) {
+                let exact = spindle.near(p.as_dvec3(), f64::from(2.0 * thick));
                 let near = table.near(p, 2.0 * thick);
-                let (Some((distance, gradient)), Some(near)) = (exact, near) else { continue };
+                let (Some(Near { distance, gradient, .. }), Some(near)) = (exact, near) else { continue };
                 count += 1;
                 assert!((distance as f32 - near.distance).abs() < 0.02 * thick, "{p}: {distance} {near:?}");
                 if distance.abs() < 0.5 * f64::from(thick) {

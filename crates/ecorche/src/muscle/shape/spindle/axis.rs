@@ -3,7 +3,7 @@
 //!
 //! | symbol | here | meaning | unit |
 //! |---|---|---|---|
-//! | P, T, n | `points`, `tangents`, `normals` | vertices, unit tangents, unit directions of the long section axis | m, -, - |
+//! | P, T, n | `points`, `tangents`, `wide_axes` | vertices, unit tangents, unit directions of the section's wide axis | m, -, - |
 //! | e, L | `directions`, `lengths` | of segments | -, m |
 //! | l, s | `length`, `s` | whole length; share of it, 0 at the origin | m, - |
 //! | psi | `twist` | angle by which the direction carried along the axis misses the wanted one at its end | rad |
@@ -15,20 +15,10 @@
 //!
 //! Based on: Roussellet. Doctoral thesis. 2018, section 4.2.
 //! Differs in: the thesis projects directions onto the plane of three points, which jumps by 80 degrees where a
-//! straight axis begins to bend, and blends projections onto neighbouring segments by angles
-//! ([`Projection::Thesis`], for comparison), which jumps beyond half the radius of curvature.
+//! straight axis begins to bend, and blends projections onto neighbouring segments by angles, which jumps beyond half the
+//! radius of curvature.
 
 use glam::{DVec3, Vec3};
-
-/// How points find their place on the axis.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Projection {
-    /// Section planes; the default.
-    #[default]
-    Plane,
-    /// The thesis' blend of two segments, to compare with.
-    Thesis,
-}
 
 /// Where a point projects to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,7 +55,7 @@ struct Block {
 pub struct Axis {
     points: Vec<DVec3>,
     tangents: Vec<DVec3>,
-    normals: Vec<DVec3>,
+    wide_axes: Vec<DVec3>,
     directions: Vec<DVec3>,
     lengths: Vec<f64>,
     starts: Vec<f64>,
@@ -78,10 +68,10 @@ pub struct Axis {
 const SHORTEST: f64 = 1e-6;
 
 impl Axis {
-    /// An axis through the points. `broad`: wanted directions of the long section axis at both ends, of any
+    /// An axis through the points. `wide_axis`: wanted directions of the section's wide axis at both ends, of any
     /// length; `twist`: that of the previous moment, 0 at bind. `None` if the points have no extent or are not
     /// finite.
-    pub fn new(points: &[DVec3], broad: [DVec3; 2], twist: f64) -> Option<Self> {
+    pub(crate) fn new(points: &[DVec3], wide_axis: [DVec3; 2], twist: f64) -> Option<Self> {
         let total: f64 = points.windows(2).map(|p| p[0].distance(p[1])).sum();
         if !(total.is_finite() && total > 1e-9) {
             return None;
@@ -114,11 +104,11 @@ impl Axis {
             tangents.push(if sum.length() < 1e-9 { pair[0] } else { sum.normalize() });
         }
         tangents.push(directions[last]);
-        let (normals, twist) = carried_normals(&tangents, &starts, broad, twist);
+        let (wide_axes, twist) = carried(&tangents, &starts, wide_axis, twist);
         let mut axis = Self {
             points,
             tangents,
-            normals,
+            wide_axes,
             directions,
             lengths,
             starts,
@@ -166,37 +156,37 @@ impl Axis {
     }
 
     /// Vertices, metres.
-    pub fn points(&self) -> &[DVec3] {
+    pub(crate) fn points(&self) -> &[DVec3] {
         &self.points
     }
 
     /// Unit tangents at the vertices.
-    pub fn tangents(&self) -> &[DVec3] {
+    pub(crate) fn tangents(&self) -> &[DVec3] {
         &self.tangents
     }
 
-    /// Unit directions of the long section axis at the vertices.
-    pub fn normals(&self) -> &[DVec3] {
-        &self.normals
+    /// Unit directions of the section's wide axis at the vertices.
+    pub(crate) fn wide_axes(&self) -> &[DVec3] {
+        &self.wide_axes
     }
 
     /// Length, metres.
-    pub fn length(&self) -> f64 {
+    pub(crate) fn length(&self) -> f64 {
         self.length
     }
 
     /// The twist, radians; give it to the next moment.
-    pub fn twist(&self) -> f64 {
+    pub(crate) fn twist(&self) -> f64 {
         self.twist
     }
 
     /// Share of the length at vertex `i`.
-    pub fn share(&self, i: usize) -> f64 {
+    pub(crate) fn share(&self, i: usize) -> f64 {
         self.starts[i] / self.length
     }
 
     /// Point and unit tangent at share `s` of the length, clamped to `[0, 1]`.
-    pub fn place(&self, s: f64) -> (DVec3, DVec3) {
+    pub(crate) fn place(&self, s: f64) -> (DVec3, DVec3) {
         let along = s.clamp(0.0, 1.0) * self.length;
         let k = self.starts.partition_point(|&start| start <= along).clamp(1, self.lengths.len()) - 1;
         let t = (along - self.starts[k]) / self.lengths[k];
@@ -204,17 +194,17 @@ impl Axis {
         (self.points[k].lerp(self.points[k + 1], t), tangent.normalize_or(self.directions[k]))
     }
 
-    /// Unit direction of the long section axis at share `s` of the length.
-    pub fn broad(&self, s: f64) -> DVec3 {
+    /// Unit direction of the section's wide axis at share `s` of the length.
+    pub(crate) fn wide_axis(&self, s: f64) -> DVec3 {
         let along = s.clamp(0.0, 1.0) * self.length;
         let k = self.starts.partition_point(|&start| start <= along).clamp(1, self.lengths.len()) - 1;
         let t = (along - self.starts[k]) / self.lengths[k];
-        self.normal(&Foot { s, ds: DVec3::ZERO, segment: k, t }).0
+        self.wide_axis_at(&Foot { s, ds: DVec3::ZERO, segment: k, t }).0
     }
 
     /// Where a foot is, metres.
     #[inline]
-    pub fn at(&self, foot: &Foot) -> DVec3 {
+    pub(crate) fn at(&self, foot: &Foot) -> DVec3 {
         self.points[foot.segment] + foot.t * self.lengths[foot.segment] * self.directions[foot.segment]
     }
 
@@ -224,11 +214,11 @@ impl Axis {
         self.directions[segment]
     }
 
-    /// Direction of the long section axis at a foot, and its derivative by `s`.
+    /// Direction of the section's wide axis at a foot, and its derivative by `s`.
     #[inline]
-    pub(super) fn normal(&self, foot: &Foot) -> (DVec3, DVec3) {
-        let a = self.normals[foot.segment];
-        let mut b = self.normals[foot.segment + 1];
+    pub(super) fn wide_axis_at(&self, foot: &Foot) -> (DVec3, DVec3) {
+        let a = self.wide_axes[foot.segment];
+        let mut b = self.wide_axes[foot.segment + 1];
         let mut cosine = a.dot(b);
         if cosine < 0.0 {
             (b, cosine) = (-b, -cosine);
@@ -247,16 +237,9 @@ impl Axis {
         ((u.sin() * a + v.sin() * b) / sine, omega * (v.cos() * b - u.cos() * a) / sine * rate)
     }
 
-    /// Where a point projects to; `None` if nothing of the axis is within `reach` of it. The nearest of all
-    /// section planes the point lies in.
-    pub fn project(&self, point: DVec3, reach: f64, projection: Projection) -> Option<Foot> {
-        match projection {
-            Projection::Plane => self.project_planes(point, reach),
-            Projection::Thesis => Some(self.project_thesis(point)),
-        }
-    }
-
-    fn project_planes(&self, q: DVec3, reach: f64) -> Option<Foot> {
+    /// Where a point projects to: the nearest of all section planes it lies in. `None` if nothing of the axis is within
+    /// `reach` metres.
+    pub(crate) fn project(&self, q: DVec3, reach: f64) -> Option<Foot> {
         let last = self.points.len() - 1;
         let mut best: (f64, Option<Foot>) = (reach * reach, None);
         let mut offer = |square: f64, foot: Foot| {
@@ -333,58 +316,6 @@ impl Axis {
             found(0.0);
         }
     }
-
-    fn project_thesis(&self, q: DVec3) -> Foot {
-        let on = |k: usize| {
-            let t = (q - self.points[k]).dot(self.directions[k]);
-            let h = self.points[k] + t.clamp(0.0, self.lengths[k]) * self.directions[k];
-            (t, h, q.distance(h))
-        };
-        let segments = self.lengths.len();
-        let mut nearest = 0;
-        for k in 1..segments {
-            if on(k).2 < on(nearest).2 {
-                nearest = k;
-            }
-        }
-        let interior = |k: usize| {
-            let (t, ..) = on(k);
-            t > 0.0 && t < self.lengths[k]
-        };
-        let pair = [nearest.wrapping_sub(1), nearest]
-            .into_iter()
-            .filter(|&i| i.wrapping_add(1) < segments && i < segments && interior(i) && interior(i + 1))
-            .min_by(|&a, &b| (on(a).2 + on(a + 1).2).total_cmp(&(on(b).2 + on(b + 1).2)));
-        let single = |k: usize| {
-            let t = on(k).0;
-            let s = (self.starts[k] + t.clamp(0.0, self.lengths[k])) / self.length;
-            let inside = t > 0.0 && t < self.lengths[k];
-            (s, if inside { self.directions[k] / self.length } else { DVec3::ZERO })
-        };
-        let (s, ds) = match pair {
-            None => single(nearest),
-            Some(i) => {
-                let ((t0, h0, r0), (t1, h1, r1)) = (on(i), on(i + 1));
-                let (s0, s1) = (single(i).0, single(i + 1).0);
-                let left = self.lengths[i] - t0;
-                let (a, b) = (left / r0, t1 / r1);
-                if a + b <= 1e-14 || r0 == 0.0 || r1 == 0.0 {
-                    (self.starts[i + 1] / self.length, DVec3::ZERO)
-                } else {
-                    let (e0, e1) = (self.directions[i], self.directions[i + 1]);
-                    let s = (s0 * a + s1 * b) / (a + b);
-                    let da = -e0 / r0 - left * (q - h0) / r0.powi(3);
-                    let db = e1 / r1 - t1 * (q - h1) / r1.powi(3);
-                    let own = (a * e0 + b * e1) / self.length;
-                    (s, (own + (s0 - s) * da + (s1 - s) * db) / (a + b))
-                }
-            }
-        };
-        let along = s * self.length;
-        let segment = self.starts.partition_point(|&start| start <= along).clamp(1, segments) - 1;
-        let t = ((along - self.starts[segment]) / self.lengths[segment]).clamp(0.0, 1.0);
-        Foot { s, ds, segment, t }
-    }
 }
 
 /// Any unit vector across a unit vector.
@@ -416,28 +347,24 @@ fn turned(v: DVec3, a: DVec3, b: DVec3) -> DVec3 {
     v + w.cross(v) + w.cross(w.cross(v)) / (1.0 + c)
 }
 
-fn carried_normals(
-    tangents: &[DVec3],
-    starts: &[f64],
-    broad: [DVec3; 2],
-    previous: f64,
-) -> (Vec<DVec3>, f64) {
+/// The wide axis at each vertex, and the twist.
+fn carried(tangents: &[DVec3], starts: &[f64], wide_axis: [DVec3; 2], previous: f64) -> (Vec<DVec3>, f64) {
     let last = tangents.len() - 1;
-    let mut normals = Vec::with_capacity(tangents.len());
-    normals.push(perpendicular(broad[0], tangents[0]));
+    let mut wide_axes = Vec::with_capacity(tangents.len());
+    wide_axes.push(perpendicular(wide_axis[0], tangents[0]));
     for i in 0..last {
-        let n = turned(normals[i], tangents[i], tangents[i + 1]);
-        normals.push(perpendicular(n, tangents[i + 1]));
+        let n = turned(wide_axes[i], tangents[i], tangents[i + 1]);
+        wide_axes.push(perpendicular(n, tangents[i + 1]));
     }
-    let (wanted, n, t) = (perpendicular(broad[1], tangents[last]), normals[last], tangents[last]);
+    let (wanted, n, t) = (perpendicular(wide_axis[1], tangents[last]), wide_axes[last], tangents[last]);
     let pi = std::f64::consts::PI;
     let mut twist = n.cross(wanted).dot(t).atan2(n.dot(wanted));
     twist -= pi * ((twist - previous) / pi).round();
-    for (i, n) in normals.iter_mut().enumerate() {
+    for (i, n) in wide_axes.iter_mut().enumerate() {
         let angle = twist * starts[i] / starts[last];
         *n = angle.cos() * *n + angle.sin() * tangents[i].cross(*n);
     }
-    (normals, twist)
+    (wide_axes, twist)
 }
 
 #[cfg(test)]
@@ -465,7 +392,7 @@ mod tests {
                     let a = 2.0 * (from + (to - from) * f64::from(i) / 1999.0);
                     let inward = 0.1 * (1.0 - distance);
                     let q = DVec3::new(inward * a.sin(), 0.1 - inward * a.cos(), 0.0);
-                    let s = axis.project(q, 1.0, Projection::Plane).unwrap().s;
+                    let s = axis.project(q, 1.0).unwrap().s;
                     if let Some(last) = last {
                         assert!(
                             (s - last).abs() < 4.0 / 2000.0,
@@ -486,7 +413,7 @@ mod tests {
         let aslant = |a: f64| DVec3::new(0.0, a.cos(), a.sin());
         let axis = Axis::new(&points, [DVec3::Y, aslant(1.2)], 0.0).unwrap();
         assert!((axis.twist() - 1.2).abs() < 1e-9);
-        assert!(axis.normals()[1].distance(aslant(0.6)) < 1e-9);
+        assert!(axis.wide_axes()[1].distance(aslant(0.6)) < 1e-9);
     }
 
     #[test]

@@ -1,38 +1,51 @@
-//! The muscle as a field.
+//! A spindle: an axis with elliptic sections around it, thick in the belly and thin at the tendons.
 //!
 //! | symbol | here | meaning | unit |
 //! |---|---|---|---|
 //! | q | `q` | point | m |
 //! | C(s) | `axis.at` | its foot on the axis | m |
 //! | rho, d | `rho`, `d` | distance and unit direction from foot to point | m, - |
-//! | c | `c` | `n . d`, cosine to the broad direction | - |
+//! | c | `c` | `n . d`, cosine to the wide axis | - |
 //! | w | `width` | mean radius | m |
 //! | Phi, r | | [`Profiles`], [`Section`] | - |
 //! | f | distance | `rho - w Phi(s) r(c)`, negative inside | m |
-//! | R | falloff | `max w v Phi`: f reaches -R on the axis at the thickest place | m |
+//! | R | `thickest` | `max w v Phi`: f reaches -R on the axis at the thickest place | m |
 //!
-//! f is no distance: its slope is up to `sqrt(1 + (w Phi' / l)^2)`, 1.05 for a biceps; on the axis it has a cone
+//! f is not an exact distance: its slope is up to `sqrt(1 + (w Phi' / l)^2)`, 1.05 for a biceps; on the axis it has a cone
 //! point. The compact value passes through [`Falloff`] with radius R, so the field ends R outside the surface.
 //!
-//! Volume: a section plane sweeps `area * (e . T) ds` (its middle lies on the axis, so its turning adds
+//! Volume: a section plane sweeps `area * (e . T) ds` (its centre lies on the axis, so its rotation adds
 //! nothing), and [`width_for_volume`] divides by that integral: exact on bent axes as long as sections do not
-//! overlap; [`ImplicitMuscle::thickened`] makes up for what they do.
+//! overlap; [`Spindle::thickened`] compensates for overlaps.
 //!
 //! Based on: Roussellet. Doctoral thesis. 2018, chapter 4.
 //! Differs in: the falloff radius is that of the long half axis (the thesis' short one cuts flat muscles off);
-//! the width rule sees the bend, not only the length: a sharp right angle loses 3.2 % by length alone.
+//! the width rule accounts for the bend, not only the length: a sharp right angle loses 3.2 % by length alone.
 
-use super::axis::{Axis, Foot, Projection};
-use super::profile::Profiles;
-use super::section::Section;
+mod axis;
+mod form;
+mod profile;
+mod section;
+mod surface;
+mod table;
+mod volume;
+
+pub use axis::Axis;
+pub(crate) use form::SpindleForm;
+pub use profile::{Blend, Profile, ProfileError, Profiles};
+pub use section::Section;
+pub(crate) use table::SpindleTable;
+
+use super::{Near, Ring};
 use crate::field::{Falloff, Field, Sample, Support};
+use axis::Foot;
 use glam::{DVec3, Vec3};
 use std::f64::consts::PI;
 use std::sync::Arc;
 
-/// A muscle in one moment.
+/// A spindle in one moment.
 #[derive(Clone, Debug)]
-pub struct ImplicitMuscle {
+pub struct Spindle {
     axis: Axis,
     profiles: Arc<Profiles>,
     activation: f64,
@@ -40,18 +53,11 @@ pub struct ImplicitMuscle {
     width: f64,
     falloff: Falloff,
     support: Support,
-    projection: Projection,
 }
 
 /// The mean radius that gives `volume` (m^3) on this axis at this activation, metres. The length counts as at
 /// least 0.3 and at most 3 times `bind_length`, so that a collapsed axis does not explode.
-pub fn width_for_volume(
-    axis: &Axis,
-    profiles: &Profiles,
-    activation: f64,
-    volume: f64,
-    bind_length: f64,
-) -> f64 {
+fn width_for_volume(axis: &Axis, profiles: &Profiles, activation: f64, volume: f64, bind_length: f64) -> f64 {
     let swept = swept_length(axis, profiles, activation);
     (volume / (PI * swept.clamp(0.3 * bind_length, 3.0 * bind_length))).sqrt()
 }
@@ -76,9 +82,15 @@ fn swept_length(axis: &Axis, profiles: &Profiles, activation: f64) -> f64 {
     axis.length() * swept / square
 }
 
-impl ImplicitMuscle {
+impl Spindle {
     /// A muscle of mean radius `width` (metres) around an axis.
-    pub fn new(axis: Axis, profiles: Arc<Profiles>, activation: f64, eccentricity: f64, width: f64) -> Self {
+    pub(crate) fn new(
+        axis: Axis,
+        profiles: Arc<Profiles>,
+        activation: f64,
+        eccentricity: f64,
+        width: f64,
+    ) -> Self {
         Self::of_section(axis, profiles, activation, Section::new(eccentricity), width)
     }
 
@@ -98,78 +110,76 @@ impl ImplicitMuscle {
             .fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), &p| (low.min(p), high.max(p)));
         let support = Support { low: (low - 2.0 * radius).as_vec3(), high: (high + 2.0 * radius).as_vec3() };
         let falloff = Falloff { radius };
-        Self { axis, profiles, activation, section, width, falloff, support, projection: Projection::Plane }
-    }
-
-    /// The same with another projection.
-    pub fn with_projection(self, projection: Projection) -> Self {
-        Self { projection, ..self }
+        Self { axis, profiles, activation, section, width, falloff, support }
     }
 
     /// Its axis.
-    pub fn axis(&self) -> &Axis {
+    pub(crate) fn axis(&self) -> &Axis {
         &self.axis
     }
 
     /// Mean radius, metres.
-    pub fn width(&self) -> f64 {
+    pub(super) fn width(&self) -> f64 {
         self.width
     }
 
-    /// Its section.
-    pub fn section(&self) -> Section {
-        self.section
-    }
-
     /// Activation in `[0, 1]`.
-    pub fn activation(&self) -> f64 {
+    pub(super) fn activation(&self) -> f64 {
         self.activation
     }
 
-    /// Its profiles, slack and tense.
-    pub(super) fn profiles(&self) -> &Profiles {
-        &self.profiles
-    }
-
-    /// The same of another mean radius, metres.
-    pub(super) fn with_width(self, width: f64) -> Self {
+    /// The same spindle with another mean radius, metres.
+    fn with_width(self, width: f64) -> Self {
         Self::of_section(self.axis, self.profiles, self.activation, self.section, width)
     }
 
-    /// The transfer from distance to value.
-    pub fn falloff(&self) -> Falloff {
-        self.falloff
+    /// Largest distance from the axis to the surface, metres; the field ends as far outside the surface.
+    pub(super) fn thickest(&self) -> f64 {
+        self.falloff.radius
     }
 
     /// Mean radius of the section at share `s` of the length, metres.
-    pub fn thickness(&self, s: f64) -> f64 {
+    pub(super) fn thickness(&self, s: f64) -> f64 {
         self.width * self.profiles.at(self.activation).value(s).0
     }
 
     /// From the axis to the surface at share `s` of the length in direction `out`, metres.
-    pub fn top(&self, s: f64, out: DVec3) -> f64 {
-        let cosine = self.axis.broad(s).dot(out.normalize_or_zero());
+    pub(super) fn radius(&self, s: f64, out: DVec3) -> f64 {
+        let cosine = self.axis.wide_axis(s).dot(out.normalize_or_zero());
         self.thickness(s) * self.section.radius(cosine).0
     }
 
+    /// The short half axis of the section at share `s` of the length, metres.
+    pub(super) fn contact_radius(&self, s: f64) -> f64 {
+        self.section.short() * self.thickness(s)
+    }
+
     /// By its formula, without integrating the field: `pi w^2` times the swept length, cubic metres.
-    pub fn volume(&self) -> f64 {
+    pub(crate) fn volume(&self) -> f64 {
         PI * self.width * self.width * swept_length(&self.axis, &self.profiles, self.activation)
     }
 
-    /// As [`ImplicitMuscle::distance`], with the foot on the axis.
-    #[inline]
-    pub fn distance_and_foot(&self, q: DVec3, reach: f64) -> Option<(f64, DVec3, Foot)> {
-        let foot = self.axis.project(q, reach, self.projection)?;
-        let (distance, gradient) = self.distance_from(q, &foot);
-        Some((distance, gradient, foot))
+    /// Share of the length and place on the axis that `q` projects to; `None` further than `reach` metres from the axis.
+    pub(super) fn foot(&self, q: DVec3, reach: f64) -> Option<(f64, DVec3)> {
+        self.axis.project(q, reach).map(|foot| (foot.s, self.axis.at(&foot)))
     }
 
-    /// `f` and its gradient; `None` further than `reach` from the axis. On the axis the gradient is zero.
+    /// `f` and its gradient; `None` further than `reach` metres from the axis. On the axis the gradient is zero.
     #[inline]
-    pub fn distance(&self, q: DVec3, reach: f64) -> Option<(f64, DVec3)> {
-        let foot = self.axis.project(q, reach, self.projection)?;
-        Some(self.distance_from(q, &foot))
+    pub(super) fn near(&self, q: DVec3, reach: f64) -> Option<Near> {
+        let foot = self.axis.project(q, reach)?;
+        let (distance, gradient) = self.distance_from(q, &foot);
+        Some(Near { distance, gradient, s: foot.s })
+    }
+
+    /// The section at each vertex of the axis.
+    pub(super) fn rings(&self) -> impl ExactSizeIterator<Item = Ring> + '_ {
+        (0..self.axis.points().len()).map(|k| Ring {
+            centre: self.axis.points()[k],
+            radius: self.thickness(self.axis.share(k)),
+            wide_axis: self.axis.wide_axes()[k],
+            flatness: self.section.short(),
+        })
     }
 
     fn distance_from(&self, q: DVec3, foot: &Foot) -> (f64, DVec3) {
@@ -180,7 +190,7 @@ impl ImplicitMuscle {
             return (-self.width * phi, DVec3::ZERO);
         }
         let d = from / rho;
-        let (n, dn) = self.axis.normal(foot);
+        let (n, dn) = self.axis.wide_axis_at(foot);
         let c = n.dot(d);
         let (r, dr) = self.section.radius(c);
         // The foot moves along the segment as q moves.
@@ -192,13 +202,14 @@ impl ImplicitMuscle {
     }
 }
 
-impl Field for ImplicitMuscle {
+impl Field for Spindle {
     fn sample(&self, point: Vec3) -> Sample {
         if !self.support.contains(point) {
             return Sample::OUTSIDE;
         }
         // Beyond R from the surface, which is at most R from the axis, there is nothing.
-        let Some((distance, gradient)) = self.distance(point.as_dvec3(), 2.0 * self.falloff.radius) else {
+        let Some(Near { distance, gradient, .. }) = self.near(point.as_dvec3(), 2.0 * self.falloff.radius)
+        else {
             return Sample::OUTSIDE;
         };
         if distance >= self.falloff.radius {

@@ -1,4 +1,4 @@
-//! The elliptic section: `r(c) = 1 / sqrt(u^2 c^2 + v^2 (1 - c^2))`, c the cosine of the angle to the long axis,
+//! The elliptic section: `r(c) = 1 / sqrt(u^2 c^2 + v^2 (1 - c^2))`, c the cosine of the angle to the wide axis,
 //! e the eccentricity, `u = (1 - e^2)^(1/4)`, `v = 1 / u`. Half axes v and u: the area is pi for every e.
 //!
 //! Based on: Roussellet. Doctoral thesis. 2018, section 4.2.
@@ -11,29 +11,29 @@ pub struct Section {
 }
 
 /// Beyond this a muscle would be a sheet: half axes 1 to 5.
-pub const MAX_ECCENTRICITY: f64 = 0.98;
+const MAX_ECCENTRICITY: f64 = 0.98;
 
 impl Section {
     /// Eccentricity is clamped to `[0, 0.98]`.
-    pub fn new(eccentricity: f64) -> Self {
+    pub(crate) fn new(eccentricity: f64) -> Self {
         let e = if eccentricity.is_finite() { eccentricity.clamp(0.0, MAX_ECCENTRICITY) } else { 0.0 };
         let short = (1.0 - e * e).sqrt().sqrt();
         Self { short, long: short.recip() }
     }
 
-    /// Half axis across the broad direction.
-    pub fn short(&self) -> f64 {
+    /// Half axis across the wide axis.
+    pub(crate) fn short(&self) -> f64 {
         self.short
     }
 
-    /// Half axis along the broad direction.
-    pub fn long(&self) -> f64 {
+    /// Half axis along the wide axis.
+    pub(crate) fn long(&self) -> f64 {
         self.long
     }
 
-    /// Radius in the direction of cosine `c` to the long axis, and its derivative by `c`.
+    /// Radius in the direction of cosine `c` to the wide axis, and its derivative by `c`.
     #[inline]
-    pub fn radius(&self, c: f64) -> (f64, f64) {
+    pub(crate) fn radius(&self, c: f64) -> (f64, f64) {
         let (u2, v2) = (self.short * self.short, self.long * self.long);
         // Of two unit vectors the cosine may round to more than 1.
         let c = c.clamp(-1.0, 1.0);

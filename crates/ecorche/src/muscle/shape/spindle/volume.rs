@@ -4,12 +4,11 @@
 //! sections and counts in the nearest only, so that less is inside than the sections sweep. With x a point of the
 //! section at s, `J = (e . T - x . T') / |T|` what a step along the axis sweeps there, and u the share of the way from the
 //! axis to the surface at which another section becomes the nearer one, what is lost is the integral of J from u to the
-//! surface ([`ImplicitMuscle::overlap`]). [`ImplicitMuscle::thickened`] gives it back.
+//! surface ([`Spindle::overlap`]). [`Spindle::thickened`] compensates for it.
 //!
 //! How sharp a bend is follows Gonzalez, Maddocks. Global Curvature, Thickness, and the Ideal Shapes of Knots. 1999.
 
-use super::Projection;
-use super::implicit::ImplicitMuscle;
+use super::{Near, Spindle};
 use glam::DVec3;
 use std::f64::consts::TAU;
 
@@ -25,24 +24,24 @@ const WIDTHS: usize = 2;
 /// At most this much wider than the sections' volume asks for: where an axis is folded flat no width would do.
 const WIDEST: f64 = 1.25;
 
-impl ImplicitMuscle {
+impl Spindle {
     /// The sharpest bend: thickness towards its inside over the radius of the circle that touches the axis there and
     /// meets it again anywhere. Above 1 the muscle overlaps itself.
-    pub fn sharpest_bend(&self) -> f64 {
-        let (axis, section) = (self.axis(), self.section());
+    pub(in crate::muscle::shape) fn sharpest_bend(&self) -> f64 {
+        let (axis, section) = (self.axis(), self.section);
         let points = axis.points();
-        let blend = self.profiles().at(self.activation());
+        let blend = self.profiles.at(self.activation);
         let (short, long) = (section.short().powi(2), section.long().powi(2));
         let mut sharpest = 0.0f64;
         for i in 1..points.len() - 1 {
-            let (tangent, broad) = (axis.tangents()[i], axis.normals()[i]);
+            let (tangent, wide_axis) = (axis.tangents()[i], axis.wide_axes()[i]);
             let mut bend = 0.0f64;
             for p in points.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, p)| *p) {
                 let to = p - points[i];
                 let inwards = to - to.dot(tangent) * tangent;
                 let square = inwards.length_squared().max(f64::MIN_POSITIVE);
                 let curvature = 2.0 * square.sqrt() / to.length_squared().max(f64::MIN_POSITIVE);
-                let cosine = broad.dot(inwards).powi(2) / square;
+                let cosine = wide_axis.dot(inwards).powi(2) / square;
                 bend = bend.max(curvature * (short + (long - short) * cosine.min(1.0)).sqrt());
             }
             sharpest = sharpest.max(bend * self.width() * blend.value(axis.share(i)).0);
@@ -52,11 +51,11 @@ impl ImplicitMuscle {
 
     /// What its sections sweep more than once, cubic metres: by so much it is smaller than its
     /// [formula](Self::volume).
-    pub fn overlap(&self) -> f64 {
+    fn overlap(&self) -> f64 {
         // Two Gauss points per segment.
         const NODES: [f64; 2] = [0.211_324_865_405_187_1, 0.788_675_134_594_812_9];
-        let (axis, section) = (self.axis(), self.section());
-        let blend = self.profiles().at(self.activation());
+        let (axis, section) = (self.axis(), self.section);
+        let blend = self.profiles.at(self.activation);
         let mut lost = 0.0;
         for k in 0..axis.points().len() - 1 {
             let (s0, s1) = (axis.share(k), axis.share(k + 1));
@@ -69,12 +68,12 @@ impl ImplicitMuscle {
                 let norm = tangent.length().max(1e-9);
                 let foot = axis.points()[k].lerp(axis.points()[k + 1], t);
                 // In the section plane, which the direction between two vertices leaves a little.
-                let across = (tangent / norm).cross(axis.broad(s)).normalize_or_zero();
-                let broad = across.cross(tangent / norm);
-                let [long, short] = [thick * section.long() * broad, thick * section.short() * across];
+                let across = (tangent / norm).cross(axis.wide_axis(s)).normalize_or_zero();
+                let wide_axis = across.cross(tangent / norm);
+                let [long, short] = [thick * section.long() * wide_axis, thick * section.short() * across];
                 let ahead = axis.direction(k).dot(tangent) * length / norm;
                 let elsewhere = |x: DVec3| {
-                    let nearest = axis.project(foot + x, 2.001 * x.length(), Projection::Plane);
+                    let nearest = axis.project(foot + x, 2.001 * x.length());
                     nearest.is_none_or(|f| (f.s - s).abs() > 0.01 * (s1 - s0))
                 };
                 for i in 0..AROUND {
@@ -99,7 +98,7 @@ impl ImplicitMuscle {
     }
 
     /// The same muscle, as much thicker as it takes to have the volume its sections would sweep without overlaps.
-    pub fn thickened(self) -> Self {
+    pub(in crate::muscle::shape) fn thickened(self) -> Self {
         if self.sharpest_bend() < MAY_OVERLAP {
             return self;
         }
@@ -119,7 +118,7 @@ impl ImplicitMuscle {
 
     /// By summing over a lattice along the axis' chord, `cells` to the largest thickness, cubic metres: what the formula
     /// promises, looked up in the field. Cells far from the surface are not divided so far.
-    pub fn integrated_volume(&self, cells: usize) -> f64 {
+    pub(in crate::muscle::shape) fn integrated_volume(&self, cells: usize) -> f64 {
         /// How often the first cells are halved.
         const DIVISIONS: u32 = 3;
         let points = self.axis().points();
@@ -131,7 +130,7 @@ impl ImplicitMuscle {
         for &p in points {
             (low, high) = (low.min(local(p)), high.max(local(p)));
         }
-        let thick = self.falloff().radius;
+        let thick = self.thickest();
         let (low, high) = (low - 1.05 * thick, high + 1.05 * thick);
         let first = f64::from(1u32 << DIVISIONS) * 2.0 * thick / cells.max(2) as f64;
         let counts = ((high - low) / first).ceil();
@@ -145,10 +144,12 @@ impl ImplicitMuscle {
                         let cell = first / f64::from(1u32 << depth);
                         let q = at.x * x + at.y * y + at.z * z;
                         // A cell on the surface counts by the share of it that lies inside.
-                        let share =
-                            self.distance(q, thick + 2.0 * cell).map_or(-1e9, |(distance, gradient)| {
+                        let share = self.near(q, thick + 2.0 * cell).map_or(
+                            -1e9,
+                            |Near { distance, gradient, .. }| {
                                 0.5 - distance / (gradient.length().max(0.3) * cell)
-                            });
+                            },
+                        );
                         if depth == DIVISIONS || !(-1.0..2.0).contains(&share) {
                             sum += share.clamp(0.0, 1.0) * cell.powi(3);
                             continue;
@@ -167,14 +168,14 @@ impl ImplicitMuscle {
 
 #[cfg(test)]
 mod tests {
+    use super::super::width_for_volume;
     use super::*;
-    use crate::muscle::implicit::width_for_volume;
     use crate::muscle::{Axis, Profile, Profiles};
     use std::f64::consts::PI;
     use std::sync::Arc;
 
     /// 0.25 m long, 0.018 m thick, folded by `turn` (radians) over `over` of its length.
-    fn folded(turn: f64, over: f64) -> ImplicitMuscle {
+    fn folded(turn: f64, over: f64) -> Spindle {
         let (count, length) = (24, 0.25);
         let mut points = vec![DVec3::ZERO];
         for i in 0..count {
@@ -187,13 +188,13 @@ mod tests {
         let axis = Axis::new(&points, [DVec3::Z; 2], 0.0).unwrap();
         let profiles = Profiles::new(Profile::beta(3, 3).unwrap(), Profile::beta(4, 7).unwrap());
         let width = width_for_volume(&axis, &profiles, 0.2, PI * 0.018 * 0.018 * length, length);
-        ImplicitMuscle::new(axis, Arc::new(profiles), 0.2, 0.6, width)
+        Spindle::new(axis, Arc::new(profiles), 0.2, 0.6, width)
     }
 
     #[test]
     fn a_muscle_folded_sharper_than_it_is_thick_keeps_its_volume() {
         let straight = folded(0.0, 0.5).integrated_volume(40);
-        let off = |muscle: &ImplicitMuscle| muscle.integrated_volume(40) / straight - 1.0;
+        let off = |muscle: &Spindle| muscle.integrated_volume(40) / straight - 1.0;
         for (turn, over, loses) in [(1.2, 0.6, 0.0), (2.0, 0.05, 0.02), (2.6, 0.2, 0.001)] {
             let (plain, made_up) = (folded(turn, over), folded(turn, over).thickened());
             assert_eq!(plain.sharpest_bend() > 1.0, loses > 0.0, "{turn}: {}", plain.sharpest_bend());

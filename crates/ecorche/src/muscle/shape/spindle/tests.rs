@@ -1,7 +1,6 @@
 use super::*;
 use crate::field::conformance::{numbers, scatter, vectors};
 use crate::muscle::golden;
-use crate::muscle::profile::Profile;
 
 fn profiles(a: u8, b: u8, c: u8, d: u8) -> Arc<Profiles> {
     Arc::new(Profiles::new(Profile::beta(a, b).unwrap(), Profile::beta(c, d).unwrap()))
@@ -16,29 +15,22 @@ fn reference_values() {
         let axis = Axis::new(&points, [vector("n_m0"), vector("n_m1")], 0.0).unwrap();
         assert!((axis.length() - number("length")).abs() < 1e-9);
         assert!((axis.twist() - number("psi")).abs() < 1e-9);
-        for (n, wanted) in axis.normals().iter().zip(vectors(&case["frame_normals"])) {
+        for (n, wanted) in axis.wide_axes().iter().zip(vectors(&case["frame_normals"])) {
             assert!(n.distance(wanted) < 1e-9);
         }
         let p: Vec<u8> = numbers(&case["profile"]).into_iter().map(|p| p as u8).collect();
-        let muscle = ImplicitMuscle::new(
-            axis,
-            profiles(p[0], p[1], p[2], p[3]),
-            number("act"),
-            number("e"),
-            number("w"),
-        );
-        for (name, projection) in [("plane", Projection::Plane), ("thesis", Projection::Thesis)] {
-            let wanted = &case[name];
-            let (s, f) = (numbers(&wanted["s"]), numbers(&wanted["f"]));
-            let (gradient, ds) = (vectors(&wanted["grad"]), vectors(&wanted["grad_s"]));
-            for (i, q) in vectors(&case["q"]).into_iter().enumerate() {
-                let foot = muscle.axis().project(q, 10.0, projection).unwrap();
-                assert!((foot.s - s[i]).abs() < 1e-9, "{name} {i}: s {} {}", foot.s, s[i]);
-                assert!(foot.ds.distance(ds[i]) < 1e-7, "{name} {i}: grad s {} {}", foot.ds, ds[i]);
-                let (value, slope) = muscle.distance_from(q, &foot);
-                assert!((value - f[i]).abs() < 1e-9, "{name} {i}: f {value} {}", f[i]);
-                assert!(slope.distance(gradient[i]) < 1e-7, "{name} {i}: grad f {slope} {}", gradient[i]);
-            }
+        let muscle =
+            Spindle::new(axis, profiles(p[0], p[1], p[2], p[3]), number("act"), number("e"), number("w"));
+        let wanted = &case["plane"];
+        let (s, f) = (numbers(&wanted["s"]), numbers(&wanted["f"]));
+        let (gradient, ds) = (vectors(&wanted["grad"]), vectors(&wanted["grad_s"]));
+        for (i, q) in vectors(&case["q"]).into_iter().enumerate() {
+            let foot = muscle.axis().project(q, 10.0).unwrap();
+            assert!((foot.s - s[i]).abs() < 1e-9, "{i}: s {} {}", foot.s, s[i]);
+            assert!(foot.ds.distance(ds[i]) < 1e-7, "{i}: grad s {} {}", foot.ds, ds[i]);
+            let (value, slope) = muscle.distance_from(q, &foot);
+            assert!((value - f[i]).abs() < 1e-9, "{i}: f {value} {}", f[i]);
+            assert!(slope.distance(gradient[i]) < 1e-7, "{i}: grad f {slope} {}", gradient[i]);
         }
     }
 }
@@ -56,7 +48,7 @@ fn the_width_follows_the_length_of_a_straight_axis() {
 }
 
 /// A bent, twisted, flat muscle of 12 segments.
-fn bent() -> ImplicitMuscle {
+fn bent() -> Spindle {
     let points: Vec<DVec3> = (0..=12)
         .map(|i| {
             let a = f64::from(i) / 12.0;
@@ -64,7 +56,7 @@ fn bent() -> ImplicitMuscle {
         })
         .collect();
     let axis = Axis::new(&points, [DVec3::Y, DVec3::Z], 0.0).unwrap();
-    ImplicitMuscle::new(axis, profiles(3, 3, 4, 7), 0.3, 0.8, 0.02)
+    Spindle::new(axis, profiles(3, 3, 4, 7), 0.3, 0.8, 0.02)
 }
 
 #[test]
@@ -74,13 +66,13 @@ fn the_gradient_is_the_slope_on_a_bent_axis() {
     for point in scatter(muscle.support(), 3000) {
         let q = point.as_dvec3();
         let h = 1e-6;
-        let Some((_, gradient)) = muscle.distance(q, 0.08) else { continue };
-        let Some(foot) = muscle.axis().project(q, 0.08, Projection::Plane) else { continue };
+        let Some(Near { gradient, .. }) = muscle.near(q, 0.08) else { continue };
+        let Some(foot) = muscle.axis().project(q, 0.08) else { continue };
         if q.distance(muscle.axis().at(&foot)) < 1e-3 {
             continue;
         }
         let slope = DVec3::from_array([DVec3::X, DVec3::Y, DVec3::Z].map(|axis| {
-            let at = |q: DVec3| muscle.distance(q, 1.0).unwrap().0;
+            let at = |q: DVec3| muscle.near(q, 1.0).unwrap().distance;
             (at(q + axis * h) - at(q - axis * h)) / (2.0 * h)
         }));
         all += 1;
@@ -91,18 +83,18 @@ fn the_gradient_is_the_slope_on_a_bent_axis() {
 }
 
 /// Volume of the region below the surface, by counting cells of a grid with linear coverage.
-fn integrated_volume(muscle: &ImplicitMuscle, cell: f64) -> f64 {
+fn integrated_volume(muscle: &Spindle, cell: f64) -> f64 {
     let Support { low, high } = muscle.support();
     let (low, high) = (low.as_dvec3(), high.as_dvec3());
     let count = ((high - low) / cell).ceil();
-    let reach = 2.0 * muscle.falloff().radius;
+    let reach = 2.0 * muscle.thickest();
     let mut cells = 0.0;
     for x in 0..count.x as i32 {
         for y in 0..count.y as i32 {
             for z in 0..count.z as i32 {
                 let at = low + (DVec3::new(f64::from(x), f64::from(y), f64::from(z)) + 0.5) * cell;
-                if let Some((f, _)) = muscle.distance(at, reach) {
-                    cells += (0.5 - f / cell).clamp(0.0, 1.0);
+                if let Some(near) = muscle.near(at, reach) {
+                    cells += (0.5 - near.distance / cell).clamp(0.0, 1.0);
                 }
             }
         }
@@ -110,17 +102,11 @@ fn integrated_volume(muscle: &ImplicitMuscle, cell: f64) -> f64 {
     cells * cell.powi(3)
 }
 
-fn muscle_on(
-    points: &[DVec3],
-    eccentricity: f64,
-    volume: f64,
-    bind_length: f64,
-    activation: f64,
-) -> ImplicitMuscle {
+fn muscle_on(points: &[DVec3], eccentricity: f64, volume: f64, bind_length: f64, activation: f64) -> Spindle {
     let axis = Axis::new(points, [DVec3::Z, DVec3::Z], 0.0).unwrap();
     let profiles = profiles(3, 3, 4, 7);
     let width = width_for_volume(&axis, &profiles, activation, volume, bind_length);
-    ImplicitMuscle::new(axis, profiles, activation, eccentricity, width)
+    Spindle::new(axis, profiles, activation, eccentricity, width)
 }
 
 #[test]
@@ -161,9 +147,10 @@ fn far_from_the_origin_nothing_changes() {
     let shift = DVec3::new(100.0, -50.0, 70.0);
     let points: Vec<DVec3> = near.axis().points().iter().map(|p| p + shift).collect();
     let axis = Axis::new(&points, [DVec3::Y, DVec3::Z], 0.0).unwrap();
-    let far = ImplicitMuscle::new(axis, profiles(3, 3, 4, 7), 0.3, 0.8, 0.02);
+    let far = Spindle::new(axis, profiles(3, 3, 4, 7), 0.3, 0.8, 0.02);
     for point in scatter(near.support(), 200) {
-        let (a, b) = (near.distance(point.as_dvec3(), 0.06), far.distance(point.as_dvec3() + shift, 0.06));
-        assert!(a.is_some() == b.is_some() && a.zip(b).is_none_or(|(a, b)| (a.0 - b.0).abs() < 1e-9));
+        let (a, b) = (near.near(point.as_dvec3(), 0.06), far.near(point.as_dvec3() + shift, 0.06));
+        let same = a.zip(b).is_none_or(|(a, b)| (a.distance - b.distance).abs() < 1e-9);
+        assert!(a.is_some() == b.is_some() && same);
     }
 }
