@@ -1,8 +1,7 @@
 //! Named numbers per vertex, from any stage, to be looked at.
 
 use crate::character::{Character, Pose};
-use crate::deform::Quantities;
-use crate::frame::Frame;
+use crate::frame::{Found, Frame};
 use crate::geom::Adjacency;
 use crate::measure::{FrameInput, Judge};
 use crate::output::ColourMap;
@@ -93,14 +92,9 @@ impl<'a> Inspector<'a> {
         Ok(Self { character, surface, adjacency, judge, name: name.to_owned(), joint })
     }
 
-    /// The quantity's values on `frame`, which shows `pose`. `tracked` is what its deformation left in the
-    /// workspace ([`Workspace::quantities`](crate::deform::Workspace::quantities)).
-    pub fn inspect(
-        &self,
-        frame: &Frame,
-        pose: &Pose,
-        tracked: &Quantities,
-    ) -> Result<Quantity, QuantityError> {
+    /// The quantity's values on `frame`, which shows `pose`.
+    pub fn inspect(&self, frame: &Frame, pose: &Pose) -> Result<Quantity, QuantityError> {
+        let tracked = &frame.found;
         let of_tracking = OF_TRACKING.contains(&self.name.as_str());
         if of_tracking && tracked.reports.len() != self.surface.mesh.positions.len() {
             return Err(QuantityError::NotTracked(self.name.clone()));
@@ -177,7 +171,7 @@ impl<'a> Inspector<'a> {
 }
 
 /// Unit, range, colours and values of one of [`OF_TRACKING`], per vertex of the surface.
-fn of_tracking_values(name: &str, tracked: &Quantities) -> (&'static str, [f32; 2], ColourMap, Vec<f32>) {
+fn of_tracking_values(name: &str, tracked: &Found) -> (&'static str, [f32; 2], ColourMap, Vec<f32>) {
     let reports = &tracked.reports;
     let of_reports = |value: fn(&VertexReport) -> f32| reports.iter().map(value).collect::<Vec<f32>>();
     let sequential = |unit, most: f32, values| (unit, [0.0, most], ColourMap::Sequential, values);
@@ -218,7 +212,7 @@ mod tests {
         let frame = body.deform(&pose, 0.0, &mut workspace);
         for name in OF_TRACKING {
             let inspector = Inspector::new(&character, name).unwrap();
-            let quantity = inspector.inspect(&frame, &pose, workspace.quantities()).unwrap();
+            let quantity = inspector.inspect(&frame, &pose).unwrap();
             let values = &quantity.values[0];
             assert_eq!(values.len(), character.meshes[0].positions.len());
             assert!(values.iter().all(|v| (0.0..=quantity.range[1].max(1.0)).contains(v)), "{name}");
@@ -233,7 +227,7 @@ mod tests {
         let mut workspace = Workspace::default();
         let (frame, pose) = (body.rest(&mut workspace), Pose::rest(&character));
         let inspector = Inspector::new(&character, "contact").unwrap();
-        let error = inspector.inspect(&frame, &pose, workspace.quantities()).unwrap_err();
+        let error = inspector.inspect(&frame, &pose).unwrap_err();
         assert!(error.to_string().contains("--method implicit"), "{error}");
     }
 }

@@ -22,7 +22,6 @@ mod stack;
 mod tests;
 
 pub use field::BodyField;
-pub use implicit::{Quantities, VertexState};
 pub use playback::Playback;
 pub use settings::{MuscleSettings, Settings};
 pub use stack::{Stack, StackError, Tracking, Under, UnknownName};
@@ -31,14 +30,15 @@ use crate::cache::{Cache, Key};
 use crate::character::{Character, Mesh, Pose};
 use crate::frame::{Frame, FrameMesh, FrameReport, MuscleReport};
 use crate::muscle::definition::BodyDef;
-use crate::muscle::{self, BuildError, Musculature};
+use crate::muscle::{self, BuildError, Flesh, Musculature};
 use crate::parts::Parts;
 use crate::skinning::{self, CentresOfRotation, Skinner, Skinning, Surface};
 use crate::tracking::robust;
-use glam::{Affine3A, Vec3, Vec3A};
+use glam::{Affine3A, Vec3};
 use implicit::Implicit;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A character made ready to be deformed by one stack: immutable, to be shared between threads.
 #[derive(Clone, Debug)]
@@ -46,6 +46,8 @@ pub struct Body {
     character: Arc<Character>,
     settings: Settings,
     skinners: Vec<Skinner>,
+    /// Of this body and its clones, in this process.
+    id: u64,
     /// `None` without tracking, and for a character without skin.
     implicit: Option<Arc<Implicit>>,
 }
@@ -89,9 +91,12 @@ impl State {
     }
 }
 
-/// Scratch memory of [`Body::deform`], reused from frame to frame.
+/// Scratch memory of [`Body::deform`], reused from frame to frame. Holds nothing to read. One that another body has used
+/// is emptied first.
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
+    /// The body whose scratch this is.
+    body: Option<u64>,
     world_from_joint: Vec<Affine3A>,
     morphed: Vec<Vec3>,
     corner_normals: Vec<[Vec3; 3]>,
@@ -100,29 +105,10 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// What the last frame has to say of each vertex; empty without tracking.
-    pub fn quantities(&self) -> &Quantities {
-        &self.implicit.quantities
-    }
-
-    /// Muscles and fat of the last frame; empty without.
-    pub fn flesh(&self) -> &muscle::Flesh {
-        &self.implicit.flesh.flesh
-    }
-
-    /// From the next frame on, writes down the way of a vertex of the surface; see [`Surface::vertex_of`].
-    pub fn trace(&mut self, vertex: Option<u32>) {
-        self.implicit.trace(vertex);
-    }
-
-    /// The way of the traced vertex through the last frame of [`Tracking::Robust`]: what moved it, and where to.
-    pub fn path(&self) -> &[(&'static str, Vec3A)] {
-        self.implicit.path()
-    }
-
-    /// Milliseconds the stages of the last frame's tracking took, in order, on this machine.
-    pub fn stages(&self) -> &[(&'static str, f64)] {
-        self.implicit.stages()
+    fn belong_to(&mut self, body: &Body) {
+        if self.body != Some(body.id) {
+            *self = Self { body: Some(body.id), ..Self::default() };
+        }
     }
 }
 
@@ -161,7 +147,9 @@ impl Body {
         let surface = settings.stack.tracking.and_then(|_| Surface::new(&character));
         let implicit = surface.map(|s| Implicit::new(&character, s, &settings, (anatomy, folder), cache));
         let implicit = implicit.transpose()?.map(Arc::new);
-        Ok(Self { character, settings, skinners, implicit })
+        static BODIES: AtomicU64 = AtomicU64::new(0);
+        let id = BODIES.fetch_add(1, Ordering::Relaxed);
+        Ok(Self { character, settings, skinners, id, implicit })
     }
 
     /// The character this body was made of.
@@ -218,19 +206,19 @@ impl Body {
         frame
     }
 
-    /// Moves the muscles on to a frame whose skin is not wanted.
+    /// Moves the muscles on to a frame whose skin is not wanted; `None` without muscles.
     pub fn advance(
         &self,
         pose: &Pose,
         time: f32,
         state: &mut State,
         workspace: &mut Workspace,
-    ) -> MuscleReport {
-        let Some(implicit) = &self.implicit else { return MuscleReport::default() };
+    ) -> Option<(Flesh, MuscleReport)> {
+        let implicit = self.implicit.as_ref()?;
+        workspace.belong_to(self);
         pose.world_into(&self.character.skeleton, &mut workspace.world_from_joint);
         implicit.pose(&workspace.world_from_joint, &mut workspace.implicit);
-        implicit.move_muscles(time, Some(state), &self.settings.muscles, &mut workspace.implicit);
-        implicit.report_muscles(&workspace.implicit).unwrap_or_default()
+        implicit.move_muscles(time, Some(state), &self.settings.muscles, &mut workspace.implicit)
     }
 
     /// As [`Body::deform`], or [`Body::deform_next`] with a state, into a frame whose memory is used again: after a few frames
@@ -239,24 +227,46 @@ impl Body {
         &self,
         pose: &Pose,
         time: f32,
-        mut state: Option<&mut State>,
+        state: Option<&mut State>,
         workspace: &mut Workspace,
         frame: &mut Frame,
     ) {
-        let Workspace { world_from_joint, morphed, corner_normals, skinning, implicit: w } = workspace;
-        let Frame { meshes, report, .. } = frame;
+        self.trace_into(pose, time, state, None, workspace, frame);
+    }
+
+    /// As [`Body::deform_into`], and records the path of a vertex of the welded surface ([`Surface::vertex_of`]) in
+    /// [`Found::path`](crate::frame::Found::path).
+    pub fn trace_into(
+        &self,
+        pose: &Pose,
+        time: f32,
+        mut state: Option<&mut State>,
+        vertex: Option<u32>,
+        workspace: &mut Workspace,
+        frame: &mut Frame,
+    ) {
+        workspace.belong_to(self);
+        let Workspace { world_from_joint, morphed, corner_normals, skinning, implicit: w, .. } = workspace;
+        let Frame { meshes, report, found, .. } = frame;
         frame.time = time;
         *report = FrameReport::default();
+        found.clear();
         pose.world_into(&self.character.skeleton, world_from_joint);
-        w.begin(self.implicit.as_deref());
         if let Some(implicit) = &self.implicit {
             implicit.gather(&self.character, pose, morphed, w);
             implicit.pose(world_from_joint, w);
-            implicit.move_muscles(time, state.as_deref_mut(), &self.settings.muscles, w);
+            let started = std::time::Instant::now();
+            let moved = implicit.move_muscles(time, state.as_deref_mut(), &self.settings.muscles, w);
+            if let Some((flesh, muscles)) = moved {
+                found.flesh = flesh;
+                found.stages.push(("muscles", started.elapsed().as_secs_f64() * 1e3));
+                report.muscles = Some(muscles);
+            }
             let tracking = state.filter(|_| self.settings.coherent).map(|s| &mut s.tracking);
-            implicit.track(&self.character, world_from_joint, tracking, w);
-            report.muscles = implicit.report_muscles(w);
-            report.fell_back += implicit.report(w, &mut report.tracking);
+            let at = (&*self.character, world_from_joint.as_slice());
+            let (tracked, fell_back) = implicit.track(at, tracking, vertex, w, found);
+            report.tracking = Some(tracked);
+            report.fell_back += fell_back;
         }
         meshes.resize_with(self.skinners.len(), FrameMesh::default);
         let bound = self.character.meshes.iter().zip(&self.skinners);

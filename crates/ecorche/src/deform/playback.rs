@@ -3,6 +3,7 @@
 use super::{Body, State, Workspace};
 use crate::character::Pose;
 use crate::frame::{Frame, MuscleReport};
+use crate::muscle::Flesh;
 use crate::sampling::Plan;
 
 /// Plays a clip. Whatever order frames are asked for in, each is what it is when the clip is played from its start:
@@ -41,8 +42,8 @@ impl<'a> Playback<'a> {
         self.body.deform_into(&self.pose, time, Some(&mut self.state), workspace, frame);
     }
 
-    /// Muscles alone, moved on to that frame.
-    pub fn advance(&mut self, number: usize, workspace: &mut Workspace) -> MuscleReport {
+    /// Muscles alone, moved on to that frame; `None` without any.
+    pub fn advance(&mut self, number: usize, workspace: &mut Workspace) -> Option<(Flesh, MuscleReport)> {
         self.run_to(number, workspace);
         self.body.advance(&self.pose, self.plan.time(number), &mut self.state, workspace)
     }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::frame::TrackingReport;
+use crate::frame::{Frame, TrackingReport, VertexState};
 use crate::math::Transform;
 use crate::samples;
 use glam::{Quat, Vec3};
@@ -152,14 +152,41 @@ fn what_a_frame_did_is_in_its_report() {
             "{tracking}: {contacts} {tracked}"
         );
         assert!(evaluations > tracked);
-        assert!(!workspace.stages().is_empty());
-        let contact = |v: &usize| workspace.quantities().state(*v) == VertexState::Contact;
+        assert!(!frame.found.stages.is_empty());
+        let contact = |v: &usize| frame.found.state(*v) == VertexState::Contact;
         assert_eq!((0..vertices).filter(contact).count(), contacts);
     }
+    let (mut workspace, mut frame) = (Workspace::default(), Frame::default());
+    bind(&character, Tracking::Robust).deform_into(&pose, 0.0, None, &mut workspace, &mut frame);
+    let plain = Body::bind(character, Stack::linear(), None).unwrap();
+    plain.deform_into(&pose, 0.0, None, &mut workspace, &mut frame);
+    assert_eq!(frame.report.tracking, None);
+    assert!(
+        frame.found.reports.is_empty() && frame.found.stages.is_empty(),
+        "left over from the frame before"
+    );
+}
+
+#[test]
+fn one_workspace_serves_bodies_of_different_sizes_in_any_order() {
+    let arm = sample("arm?resolution=1500");
+    let mut bodies = vec![
+        Body::bind_with(arm.clone(), Stack::muscles(), &crate::samples::arm::muscles(), ".".as_ref(), None)
+            .unwrap(),
+    ];
+    for name in ["cylinder?resolution=300", "hand?resolution=1500", "arm?resolution=1500"] {
+        let character = sample(name);
+        bodies.extend(Tracking::ALL.map(|tracking| bind(&character, tracking)));
+    }
+    let deform =
+        |body: &Body, workspace: &mut Workspace| body.deform(&bent(body.character()), 0.0, workspace);
+    let alone: Vec<Frame> = bodies.iter().map(|body| deform(body, &mut Workspace::default())).collect();
     let mut workspace = Workspace::default();
-    bind(&character, Tracking::Robust).deform(&pose, 0.0, &mut workspace);
-    let frame = Body::bind(character, Stack::linear(), None).unwrap().deform(&pose, 0.0, &mut workspace);
-    assert_eq!((frame.report.tracking, workspace.quantities()), (None, &Quantities::default()));
+    let count = bodies.len();
+    // Strides that are coprime to ten visit every body, each time after another one.
+    for k in [1, 3, 7, 9].iter().flat_map(|stride| (0..count).map(move |i| i * stride % count)) {
+        assert_eq!(deform(&bodies[k], &mut workspace), alone[k], "body {k}");
+    }
 }
 
 #[test]
