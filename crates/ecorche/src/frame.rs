@@ -2,6 +2,7 @@
 
 use crate::muscle::Flesh;
 use crate::skinning::Surface;
+use crate::surface::SurfaceReport;
 use crate::tracking::VertexReport;
 use glam::{Vec3, Vec3A};
 use serde::Serialize;
@@ -106,6 +107,9 @@ pub struct FrameReport {
     /// What the muscles did; `None` without.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub muscles: Option<MuscleReport>,
+    /// What the layers on the surface did; `None` without.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub surface: Option<SurfaceReport>,
 }
 
 /// What muscles did in one frame.

@@ -14,6 +14,7 @@ const ORDER: &[&str] = &[
     "character",
     "sampling",
     "skinning",
+    "surface",
     "parts",
     "tracking",
     "schema",

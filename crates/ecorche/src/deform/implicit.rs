@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// What tracking needs of a character.
 #[derive(Debug)]
 pub(super) struct Implicit {
-    pub surface: Surface,
+    pub surface: Arc<Surface>,
     pub parts: Parts,
     /// How the parts' fields are joined.
     pub tree: Arc<Tree>,
@@ -57,7 +57,7 @@ impl Implicit {
     /// `anatomy`: what lies under the skin, and the folder its files are relative to.
     pub fn new(
         character: &Character,
-        surface: Surface,
+        surface: Arc<Surface>,
         settings: &Settings,
         anatomy: (&BodyDef, &Path),
         cache: Option<&Cache>,

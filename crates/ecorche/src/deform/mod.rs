@@ -7,6 +7,7 @@
 //! | skinning alone | weights, laid out mesh by mesh | each mesh is skinned |
 //! | tracking | the welded surface, its parts and their fields, a tracker | the surface is skinned and tracked, then given back to the meshes |
 //! | flesh under the skin | muscles and fat under the parts | they move, and the parts' fields with them |
+//! | layers on the surface | the welded surface, the layers | they displace the vertices |
 //!
 //! Meshes that hang on a joint without a skin move with it for every stack.
 
@@ -33,8 +34,9 @@ use crate::muscle::definition::BodyDef;
 use crate::muscle::{self, BuildError, Flesh, Musculature};
 use crate::parts::Parts;
 use crate::skinning::{self, CentresOfRotation, Skinner, Skinning, Surface};
-use crate::tracking::robust;
-use glam::{Affine3A, Vec3};
+use crate::surface::{self, Layers, SurfaceReport};
+use crate::tracking::{VertexReport, robust};
+use glam::{Affine3A, Vec3, Vec3A};
 use implicit::Implicit;
 use std::path::Path;
 use std::sync::Arc;
@@ -48,8 +50,12 @@ pub struct Body {
     skinners: Vec<Skinner>,
     /// Of this body and its clones, in this process.
     id: u64,
+    /// The welded surface; `None` without tracking and layers on the surface, and for a character without skin.
+    surface: Option<Arc<Surface>>,
     /// `None` without tracking, and for a character without skin.
     implicit: Option<Arc<Implicit>>,
+    /// `None` without layers on the surface, and for a character without skin.
+    layers: Option<Arc<Layers>>,
 }
 
 /// Why a character could not be bound.
@@ -69,6 +75,8 @@ pub struct State {
     tracking: robust::State,
     /// Moment and muscles.
     flesh: Option<(f32, muscle::State)>,
+    /// Of each layer on the surface.
+    surface: Vec<Vec<f32>>,
     /// The clip whose keys the muscles follow.
     clip: Option<String>,
 }
@@ -82,6 +90,7 @@ impl State {
     /// Forgets where the skin was; muscles and fat swing on.
     pub fn reset_skin(&mut self) {
         self.tracking.reset();
+        self.surface.iter_mut().for_each(Vec::clear);
     }
 
     /// Forgets all that was; the next frame is a first one.
@@ -102,6 +111,7 @@ pub struct Workspace {
     corner_normals: Vec<[Vec3; 3]>,
     skinning: skinning::Workspace,
     implicit: implicit::Workspace,
+    layers: surface::Workspace,
 }
 
 impl Workspace {
@@ -144,12 +154,17 @@ impl Body {
                 (skinning, _) => Skinner::new(mesh, skinning),
             })
             .collect();
-        let surface = settings.stack.tracking.and_then(|_| Surface::new(&character));
-        let implicit = surface.map(|s| Implicit::new(&character, s, &settings, (anatomy, folder), cache));
+        let Stack { tracking, surface: layers, .. } = &settings.stack;
+        let welded = tracking.is_some() || !layers.is_empty();
+        let surface = if welded { Surface::new(&character).map(Arc::new) } else { None };
+        let implicit = surface.clone().filter(|_| tracking.is_some());
+        let implicit = implicit.map(|s| Implicit::new(&character, s, &settings, (anatomy, folder), cache));
         let implicit = implicit.transpose()?.map(Arc::new);
+        let layered = surface.as_ref().filter(|_| !layers.is_empty());
+        let layers = layered.map(|surface| Arc::new(Layers::new(&surface.mesh, layers)));
         static BODIES: AtomicU64 = AtomicU64::new(0);
         let id = BODIES.fetch_add(1, Ordering::Relaxed);
-        Ok(Self { character, settings, skinners, id, implicit })
+        Ok(Self { character, settings, skinners, id, surface, implicit, layers })
     }
 
     /// The character this body was made of.
@@ -167,9 +182,9 @@ impl Body {
         &self.settings
     }
 
-    /// The welded surface that is tracked; `None` without tracking or skin.
+    /// The welded surface; `None` without skin, and for a stack of skinning alone.
     pub fn surface(&self) -> Option<&Surface> {
-        self.implicit.as_ref().map(|i| &i.surface)
+        self.surface.as_deref()
     }
 
     /// The parts of the skin and their fields; `None` without tracking or skin.
@@ -246,7 +261,8 @@ impl Body {
         frame: &mut Frame,
     ) {
         workspace.belong_to(self);
-        let Workspace { world_from_joint, morphed, corner_normals, skinning, implicit: w, .. } = workspace;
+        let Workspace { world_from_joint, morphed, corner_normals, skinning, implicit: w, layers, .. } =
+            workspace;
         let Frame { meshes, report, found, .. } = frame;
         frame.time = time;
         *report = FrameReport::default();
@@ -262,7 +278,8 @@ impl Body {
                 found.stages.push(("muscles", started.elapsed().as_secs_f64() * 1e3));
                 report.muscles = Some(muscles);
             }
-            let tracking = state.filter(|_| self.settings.coherent).map(|s| &mut s.tracking);
+            let coherent = state.as_deref_mut().filter(|_| self.settings.coherent);
+            let tracking = coherent.map(|s| &mut s.tracking);
             let at = (&*self.character, world_from_joint.as_slice());
             let (tracked, fell_back) = implicit.track(at, tracking, vertex, w, found);
             report.tracking = Some(tracked);
@@ -270,7 +287,7 @@ impl Body {
         }
         meshes.resize_with(self.skinners.len(), FrameMesh::default);
         let bound = self.character.meshes.iter().zip(&self.skinners);
-        for (m, ((mesh, skinner), FrameMesh { positions, normals })) in bound.zip(meshes).enumerate() {
+        for (m, ((mesh, skinner), FrameMesh { positions, .. })) in bound.zip(&mut *meshes).enumerate() {
             positions.clear();
             positions.resize(mesh.positions.len(), Vec3::ZERO);
             let tracked = self.implicit.as_ref().is_some_and(|implicit| {
@@ -281,8 +298,47 @@ impl Body {
                 let skinned = skinner.skin(world_from_joint, morphed, positions, skinning);
                 report.fell_back += skinned.vertices_of_joints_at_rest + skinned.vertices_at_rest;
             }
+        }
+        if let Some(displaced) = self.displace(time, world_from_joint, state, layers, meshes, &found.reports)
+        {
+            report.surface = Some(displaced);
+            report.fell_back += displaced.fell_back;
+        }
+        for (mesh, FrameMesh { positions, normals }) in self.character.meshes.iter().zip(meshes) {
             mesh.shading.normals_into(positions, corner_normals, normals);
         }
+    }
+
+    /// Runs the layers on the surface; `None` without.
+    fn displace(
+        &self,
+        time: f32,
+        world_from_joint: &[Affine3A],
+        state: Option<&mut State>,
+        w: &mut surface::Workspace,
+        meshes: &mut [FrameMesh],
+        tracked: &[VertexReport],
+    ) -> Option<SurfaceReport> {
+        let (surface, layers) = self.surface.as_ref().zip(self.layers.as_ref())?;
+        w.positions.clear();
+        w.positions.extend(surface.source().map(|(m, v)| Vec3A::from(meshes[m].positions[v])));
+        w.contact.clear();
+        w.contact.extend(tracked.iter().map(|report| report.contact));
+        w.contact.resize(w.positions.len(), 0.0);
+        w.posed_from_bind.clear();
+        let posed =
+            world_from_joint.iter().zip(surface.joint_from_bind()).map(|(&world, &bind)| world * bind);
+        w.posed_from_bind.extend(posed);
+        let report = layers.displace(&surface.mesh, time, state.map(|s| &mut s.surface), w);
+        for (m, mesh) in meshes.iter_mut().enumerate() {
+            surface.displace(&self.character, m, &w.displacements, &mut mesh.positions);
+        }
+        Some(report)
+    }
+
+    /// Whether a frame depends on those before it through a layer on the surface.
+    fn layers_remember(&self) -> bool {
+        self.layers.as_ref().is_some_and(|layers| layers.remember())
     }
 
     /// The character as its file shows it when nothing is animated.

@@ -7,8 +7,8 @@ use crate::muscle::Flesh;
 use crate::sampling::Plan;
 
 /// Plays a clip. Whatever order frames are asked for in, each is what it is when the clip is played from its start:
-/// what lies between is run through. Without muscles that swing and without [`Settings::coherent`](super::Settings)
-/// there is nothing to run through.
+/// what lies between is run through. Without muscles that swing, layers that remember
+/// and [`Settings::coherent`](super::Settings) there is nothing to run through.
 #[derive(Clone, Debug)]
 pub struct Playback<'a> {
     body: &'a Body,
@@ -51,12 +51,12 @@ impl<'a> Playback<'a> {
     /// Everything before the frame, and its pose.
     fn run_to(&mut self, number: usize, workspace: &mut Workspace) {
         let swings = self.body.has_muscles() && self.body.settings().muscles.remembers();
-        let coherent = self.body.settings().coherent;
+        let (coherent, remember) = (self.body.settings().coherent, self.body.layers_remember());
         if number < self.next {
             self.state.reset();
             self.next = 0;
         }
-        let first = match (swings, coherent) {
+        let first = match (swings || remember, coherent) {
             (true, _) => self.next,
             (false, true) => self.next.max(*self.plan.frames.start()).min(number),
             (false, false) => number,
@@ -64,7 +64,7 @@ impl<'a> Playback<'a> {
         for between in first..number {
             self.plan.sample(between, &mut self.pose);
             let time = self.plan.time(between);
-            if coherent && between >= *self.plan.frames.start() {
+            if remember || (coherent && between >= *self.plan.frames.start()) {
                 self.body.deform_into(&self.pose, time, Some(&mut self.state), workspace, &mut self.between);
             } else {
                 self.body.advance(&self.pose, time, &mut self.state, workspace);

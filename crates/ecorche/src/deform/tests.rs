@@ -2,6 +2,7 @@ use super::*;
 use crate::frame::{Frame, TrackingReport, VertexState};
 use crate::math::Transform;
 use crate::samples;
+use crate::surface::LayerDef;
 use glam::{Quat, Vec3};
 
 fn sample(name: &str) -> Arc<Character> {
@@ -56,6 +57,9 @@ fn names_read_as_written_and_unknown_ones_list_the_known() {
 fn a_stack_without_a_name_is_described_by_its_layers_and_goes_to_json_and_back() {
     let papers = Stack::implicit().with_tracking(Tracking::Scheme2014);
     assert_eq!(papers.to_string(), "dqs + 2014 tracking");
+    let smooth = Stack { surface: vec![LayerDef::Smooth(Default::default())], ..Stack::dual_quaternion() };
+    assert_eq!(smooth.to_string(), "dqs + smooth");
+    assert_eq!(serde_json::from_str::<Stack>(&serde_json::to_string(&smooth).unwrap()).unwrap(), smooth);
     assert_eq!(Stack::linear().with_tracking(Tracking::Robust), Stack::linear());
     let json = serde_json::to_string(&papers).unwrap();
     assert!(json.contains(r#""skinning":"dqs","tracking":"2014","under":"nothing""#), "{json}");

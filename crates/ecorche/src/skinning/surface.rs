@@ -3,7 +3,7 @@
 use super::regions::{RegionSettings, Regions};
 use crate::character::{Character, Influences, Pose};
 use crate::geom::{Adjacency, TriMesh};
-use glam::Affine3A;
+use glam::{Affine3A, Vec3, Vec3A};
 
 /// The skinned surface of a character in bind space.
 #[derive(Clone, Debug)]
@@ -108,6 +108,22 @@ impl Surface {
             *value = of_surface[s as usize].into();
         }
         true
+    }
+
+    /// Displaces the file vertices of mesh `m` by what the surface's vertices are displaced; a mesh without skin is left
+    /// alone.
+    pub(crate) fn displace(
+        &self,
+        character: &Character,
+        m: usize,
+        of_surface: &[Vec3A],
+        of_mesh: &mut [Vec3],
+    ) {
+        let Some(first) = self.first_of_mesh.get(m).copied().flatten() else { return };
+        let of_surface = &of_surface[first as usize..];
+        for (position, &s) in of_mesh.iter_mut().zip(&character.meshes[m].weld.surface_of_vertex) {
+            *position += Vec3::from(of_surface[s as usize]);
+        }
     }
 
     /// Values per surface vertex as values per file vertex of mesh `m`; NaN for a mesh without skin.
