@@ -11,12 +11,14 @@
 //!
 //! Meshes that hang on a joint without a skin move with it for every stack.
 
+mod binary;
 mod field;
 mod flesh;
 mod implicit;
 mod layers;
 mod papers;
 mod playback;
+mod saved;
 mod settings;
 mod stack;
 #[cfg(test)]
@@ -24,6 +26,7 @@ mod tests;
 
 pub use field::BodyField;
 pub use playback::Playback;
+pub use saved::{SavedState, StateError};
 pub use settings::{MuscleSettings, Settings};
 pub use stack::{Stack, StackError, Tracking, Under, UnknownName};
 
@@ -38,6 +41,7 @@ use crate::surface::{self, Layers, SurfaceReport};
 use crate::tracking::{VertexReport, robust};
 use glam::{Affine3A, Vec3, Vec3A};
 use implicit::Implicit;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -70,7 +74,7 @@ pub enum BindError {
 }
 
 /// What a running animation hands from frame to frame; empty before the first.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     tracking: robust::State,
     /// Moment and muscles.

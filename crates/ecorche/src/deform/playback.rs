@@ -1,6 +1,6 @@
 //! Frames of a clip as a whole animation has them.
 
-use super::{Body, State, Workspace};
+use super::{Body, SavedState, State, Workspace};
 use crate::character::Pose;
 use crate::frame::{Frame, MuscleReport};
 use crate::muscle::Flesh;
@@ -26,6 +26,16 @@ impl<'a> Playback<'a> {
     pub fn new(body: &'a Body, plan: &'a Plan<'a>) -> Self {
         let state = plan.clip.map_or(State::default(), |clip| State::of_clip(&clip.name));
         Self { body, plan, state, pose: Pose::rest(body.character()), next: 0, between: Frame::default() }
+    }
+
+    /// Goes on where another playback of the same body and clip left off.
+    pub fn resume(body: &'a Body, plan: &'a Plan<'a>, saved: SavedState) -> Self {
+        Self { state: saved.state, next: saved.next, ..Self::new(body, plan) }
+    }
+
+    /// What the frames so far left; [`Playback::resume`] goes on from it with the same bits.
+    pub fn state(&self) -> SavedState {
+        SavedState { state: self.state.clone(), next: self.next }
     }
 
     /// The frame of that number, counted from 0 at the clip's start.

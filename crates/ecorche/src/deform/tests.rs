@@ -84,6 +84,72 @@ fn layers_that_do_not_fit_together_are_refused_with_a_remedy() {
     }
 }
 
+/// Plays frames 0 to 20 whole, and again from a state saved after frame 10.
+fn resumes(body: &Body, clip: &str) {
+    let sampling = crate::sampling::Sampling { frames: Some(0..=20), ..Default::default() };
+    let plan = crate::sampling::Plan::new(body.character().clip(clip), &sampling).unwrap();
+    let (mut playback, mut workspace) = (Playback::new(body, &plan), Workspace::default());
+    let mut bytes = Vec::new();
+    let mut whole = Vec::new();
+    for number in 0..=20 {
+        whole.push(playback.frame(number, &mut workspace));
+        if number == 10 {
+            bytes = playback.state().to_bytes(&[7; 32]);
+        }
+    }
+    let saved = SavedState::from_bytes(&bytes, &[7; 32], body).unwrap();
+    assert_eq!(saved.next, 11);
+    assert_ne!(saved.state, State::of_clip(clip), "there is something to save");
+    let mut resumed = Playback::resume(body, &plan, saved);
+    let mut workspace = Workspace::default();
+    for (number, frame) in whole.iter().enumerate().skip(11) {
+        assert!(resumed.frame(number, &mut workspace) == *frame, "frame {number}");
+    }
+    assert_eq!(playback.state(), resumed.state());
+}
+
+fn arm_with_muscles() -> Body {
+    let arm = sample("arm?resolution=1500");
+    Body::bind_with(arm, Stack::muscles(), &samples::arm::muscles(), ".".as_ref(), None).unwrap()
+}
+
+#[test]
+fn muscles_swing_on_from_a_saved_state() {
+    resumes(&arm_with_muscles(), "shake");
+}
+
+#[test]
+fn coherent_tracking_goes_on_from_a_saved_state() {
+    let settings = Settings { coherent: true, ..Settings::default() };
+    let body = Body::bind(sample("cylinder"), settings, None).unwrap();
+    resumes(&body, "bend");
+}
+
+#[test]
+fn a_saved_state_is_refused_when_damaged_or_of_something_else() {
+    let body = arm_with_muscles();
+    let plan = crate::sampling::Plan::new(body.character().clip("shake"), &Default::default()).unwrap();
+    let mut playback = Playback::new(&body, &plan);
+    playback.advance(2, &mut Workspace::default());
+    let key = [3; 32];
+    let bytes = playback.state().to_bytes(&key);
+    let load = |bytes: &[u8]| SavedState::from_bytes(bytes, &key, &body);
+    assert_eq!(load(&bytes).unwrap(), playback.state());
+    for place in 0..200 {
+        let mut damaged = bytes.clone();
+        let byte = place * (bytes.len() - 1) / 199;
+        damaged[byte] ^= 1 << (place % 8);
+        assert!(load(&damaged).is_err(), "bit {} of byte {byte}", place % 8);
+    }
+    for length in [0, 7, 8, 60, bytes.len() - 1] {
+        assert!(load(&bytes[..length]).is_err(), "{length} bytes");
+    }
+    assert_eq!(load(b"v 0 0 0"), Err(StateError::NotAState));
+    assert_eq!(SavedState::from_bytes(&bytes, &[4; 32], &body), Err(StateError::OtherRecipe));
+    let other = Body::bind(body.character().clone(), Stack::implicit(), None).unwrap();
+    assert_eq!(SavedState::from_bytes(&bytes, &key, &other), Err(StateError::OtherBody));
+}
+
 fn rest_stays(name: &str) {
     let character = sample(name);
     let plain = Body::bind(character.clone(), Stack::dual_quaternion(), None).unwrap();
