@@ -505,7 +505,7 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             if let Some(name) = view.quantity.as_deref().filter(|_| k == 0) {
                 match self.inspect(name, &frame, &pose) {
                     Ok(found) => quantity = Some(found),
-                    Err(error) => problem = Some(plain(&error.to_string())),
+                    Err(error) => problem = Some(error.to_string()),
                 }
             }
             let contacts = frame.report.tracking.as_ref().map_or(0, |t| t.contacts);
@@ -674,11 +674,6 @@ fn notice(level: &str, text: &str) -> Bytes {
 /// Milliseconds since 1970.
 pub fn unix_milliseconds() -> f64 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64() * 1e3)
-}
-
-/// The library's messages speak of the command line.
-fn plain(message: &str) -> String {
-    message.replace("show it with --method implicit", "choose the implicit method")
 }
 
 /// What is wrong with a view, in plain words.

@@ -180,7 +180,7 @@ fn deform_all(
 }
 
 /// Draws the listed frames under every body: `pictures[frame][body]`, all with one camera, and the legend
-/// of the quantity called `show`, if one is asked for. `progress` hears of every finished picture.
+/// of the quantity called `show`, if one is asked for. `progress` is called after every picture.
 pub fn draw_frames(
     bodies: &[Body],
     plan: &Plan,

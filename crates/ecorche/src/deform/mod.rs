@@ -73,7 +73,7 @@ pub enum BindError {
     Anatomy(#[from] BuildError),
 }
 
-/// What a running animation hands from frame to frame; empty before the first.
+/// What a running animation remembers from frame to frame; empty before the first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     tracking: robust::State,
@@ -91,13 +91,13 @@ impl State {
         Self { clip: Some(name.to_owned()), ..Self::default() }
     }
 
-    /// Forgets where the skin was; muscles and fat swing on.
+    /// Forgets where the skin was; muscles and fat keep swinging.
     pub fn reset_skin(&mut self) {
         self.tracking.reset();
         self.surface.iter_mut().for_each(Vec::clear);
     }
 
-    /// Forgets all that was; the next frame is a first one.
+    /// Forgets everything; the next frame is a first one.
     pub fn reset(&mut self) {
         self.reset_skin();
         self.flesh = None;
@@ -128,7 +128,7 @@ impl Workspace {
 
 impl Body {
     /// Prepares every mesh of `character`. What takes long is looked up in `cache` first, if given,
-    /// and kept there. A stack whose layers do not fit together is refused.
+    /// and kept there. Fails if the layers of the stack do not fit together.
     pub fn bind(
         character: Arc<Character>,
         settings: impl Into<Settings>,
@@ -214,8 +214,8 @@ impl Body {
         frame
     }
 
-    /// The next frame of an animation whose frames before left `state`: muscles swing on from there, and with
-    /// [`Settings::coherent`] so does tracking. Otherwise the same as [`Body::deform`].
+    /// The next frame of an animation; the frames before left `state`. Muscles swing on from there, and with
+    /// [`Settings::coherent`] tracking starts from there. Otherwise the same as [`Body::deform`].
     ///
     /// A frame at the time and pose of the last holds the muscles; one before it, or more than half a second after
     /// it, is a first one: they start settled in its pose.
@@ -225,7 +225,7 @@ impl Body {
         frame
     }
 
-    /// Moves the muscles on to a frame whose skin is not wanted; `None` without muscles.
+    /// Moves the muscles on to a frame and leaves out the skin; `None` without muscles.
     pub fn advance(
         &self,
         pose: &Pose,
@@ -240,8 +240,8 @@ impl Body {
         implicit.move_muscles(time, Some(state), &self.settings.muscles, &mut workspace.implicit)
     }
 
-    /// As [`Body::deform`], or [`Body::deform_next`] with a state, into a frame whose memory is used again: after a few frames
-    /// of the same body a skin without muscles is deformed without asking for any.
+    /// As [`Body::deform`], or [`Body::deform_next`] with a state, into a frame that exists, to reuse its memory: after a few
+    /// frames of the same body a skin without muscles is deformed without allocating.
     pub fn deform_into(
         &self,
         pose: &Pose,

@@ -6,9 +6,9 @@ use crate::frame::{Frame, MuscleReport};
 use crate::muscle::Flesh;
 use crate::sampling::Plan;
 
-/// Plays a clip. Whatever order frames are asked for in, each is what it is when the clip is played from its start:
-/// what lies between is run through. Without muscles that swing, layers that remember
-/// and [`Settings::coherent`](super::Settings) there is nothing to run through.
+/// Plays a clip. In whatever order frames are asked for, each is the same as when the clip is played from its start:
+/// the frames between are played, too. Without muscles that swing, layers that remember
+/// and [`Settings::coherent`](super::Settings) a frame depends on its pose alone.
 #[derive(Clone, Debug)]
 pub struct Playback<'a> {
     body: &'a Body,
@@ -17,7 +17,7 @@ pub struct Playback<'a> {
     pose: Pose,
     /// The first frame that is not in the state.
     next: usize,
-    /// A frame that nobody asked for.
+    /// Memory for the frames between.
     between: Frame,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Playback<'a> {
         frame
     }
 
-    /// As [`Playback::frame`], into a frame whose memory is used again.
+    /// As [`Playback::frame`], into a frame that exists, to reuse its memory.
     pub fn frame_into(&mut self, number: usize, workspace: &mut Workspace, frame: &mut Frame) {
         self.run_to(number, workspace);
         let time = self.plan.time(number);
@@ -58,7 +58,7 @@ impl<'a> Playback<'a> {
         self.body.advance(&self.pose, self.plan.time(number), &mut self.state, workspace)
     }
 
-    /// Everything before the frame, and its pose.
+    /// Plays what comes before the frame, and samples its pose.
     fn run_to(&mut self, number: usize, workspace: &mut Workspace) {
         let swings = self.body.has_muscles() && self.body.settings().muscles.remembers();
         let (coherent, remember) = (self.body.settings().coherent, self.body.layers_remember());

@@ -72,7 +72,7 @@ impl Default for FieldLook {
 pub enum FieldError {
     /// The character has none.
     #[error(
-        "the character has no skin that encloses a bone, hence no field; `ecorche info --parts` tells why"
+        "the character has no skin that encloses a bone, hence no field; the report of its parts says why"
     )]
     NoFields,
     /// No joint, or one whose skin has no field of its own.
@@ -121,7 +121,7 @@ fn shown<'a>(field: &'a BodyField<'a>, part: Option<u32>) -> &'a dyn Field {
     }
 }
 
-/// Draws the listed frames of `plan`, all with one camera or window. `progress` hears of every picture.
+/// Draws the listed frames of `plan`, all with one camera or window. `progress` is called after every picture.
 pub fn draw_fields(
     body: &Body,
     plan: &Plan,
