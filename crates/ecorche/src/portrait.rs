@@ -55,7 +55,7 @@ const TRAVEL: f32 = 0.5;
 
 /// A camera and ground chosen for a set of frames.
 #[derive(Clone, Debug)]
-pub struct Portrait<'a> {
+struct Portrait<'a> {
     character: &'a Character,
     look: Look,
     framing: Framing,
@@ -96,11 +96,6 @@ impl<'a> Portrait<'a> {
             follows,
             wires: if look.wire { character.meshes.iter().map(polygon_edges).collect() } else { Vec::new() },
         }
-    }
-
-    /// Draws one frame; `pose` is the pose it shows, needed to follow a joint.
-    pub fn draw(&self, frame: &Frame, pose: &Pose, quantity: Option<&Quantity>) -> Picture {
-        self.draw_with(frame, pose, quantity, None)
     }
 
     /// The same with what lies under the skin, and the largest tension on the scale.
