@@ -11,6 +11,7 @@ use ecorche::output::raster::View;
 use ecorche::portrait::MuscleColour;
 use ecorche::recipe::{AnatomySource, Ingredients, MotionSource, MuscleUse, Recipe, WeightSource};
 use ecorche::sampling::{Plan, Sampling};
+use ecorche::surface::{LayerDef, smooth};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
@@ -232,6 +233,7 @@ impl Rig {
                 (false, true) => MuscleUse::Still,
                 (false, false) => MuscleUse::Dynamic,
             },
+            surface: implicit.smooth.map(LayerDef::Smooth).into_iter().collect(),
             ..Recipe::of(&self.file)
         }
     }
@@ -283,6 +285,11 @@ pub struct ImplicitArguments {
     /// Muscles follow the pose at once instead of swinging
     #[arg(long)]
     pub still_muscles: bool,
+    /// Corrective smoothing of the skin, over any method, as Blender's modifier does it: FACTOR 0 to 1, 0.5 by default;
+    /// ITERATIONS 5 by default, more reach farther
+    #[arg(long, value_name = "FACTOR[,ITERATIONS]", num_args = 0..=1, require_equals = true,
+        default_missing_value = "0.5,5", value_parser = parse_smooth)]
+    pub smooth: Option<smooth::Settings>,
     /// Settings of the skin, and what lies under it.
     #[command(flatten)]
     pub anatomy: AnatomyArguments,
@@ -718,6 +725,18 @@ Examples:
 pub struct Completions {
     /// The shell
     pub shell: clap_complete::Shell,
+}
+
+fn parse_smooth(text: &str) -> Result<smooth::Settings, String> {
+    let (factor, iterations) = text.split_once(',').map_or((text, None), |(f, i)| (f, Some(i)));
+    let mut settings = smooth::Settings::default();
+    let wrong = || format!("\"{text}\" is not FACTOR[,ITERATIONS], as in 0.5,5");
+    settings.factor = factor.trim().parse().map_err(|_| wrong())?;
+    if let Some(iterations) = iterations {
+        settings.iterations = iterations.trim().parse().map_err(|_| wrong())?;
+    }
+    LayerDef::Smooth(settings).check().map_err(|error| error.to_string())?;
+    Ok(settings)
 }
 
 /// `12` or `0-99`.

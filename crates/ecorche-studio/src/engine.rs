@@ -485,7 +485,6 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             let traced = source
                 .zip(running.body.surface())
                 .and_then(|([mesh, vertex], surface)| surface.vertex_of(&studio.character, mesh, vertex));
-            self.workspace.trace(traced);
             let started = Instant::now();
             if sought {
                 // The first frame of the clip it is in: settled, and as the clip's keys have it.
@@ -499,12 +498,14 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
                 |m: &Musculature| m.definition().keys.iter().any(|k| Some(&k.clip) == view.clip.as_ref());
             let keyed = running.body.musculature().is_some_and(keyed);
             let time = reel.time(if cycle && !keyed { onward } else { at });
-            let frame = running.body.deform_next(&pose, time, &mut running.state, &mut self.workspace);
+            let mut frame = Frame::default();
+            let state = Some(&mut running.state);
+            running.body.trace_into(&pose, time, state, traced, &mut self.workspace, &mut frame);
             let milliseconds = started.elapsed().as_secs_f64() * 1e3;
             if let Some(name) = view.quantity.as_deref().filter(|_| k == 0) {
                 match self.inspect(name, &frame, &pose) {
                     Ok(found) => quantity = Some(found),
-                    Err(error) => problem = Some(plain(&error.to_string())),
+                    Err(error) => problem = Some(error.to_string()),
                 }
             }
             let contacts = frame.report.tracking.as_ref().map_or(0, |t| t.contacts);
@@ -519,8 +520,8 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
                 problem: trouble,
             });
             if k == 0 {
-                path = self.workspace.path().iter().map(|&(what, at)| (what, at.to_array())).collect();
-                flesh = self.workspace.flesh().clone();
+                path = frame.found.path.iter().map(|&(what, at)| (what, at.to_array())).collect();
+                flesh = frame.found.flesh.clone();
             }
             frames.push(frame);
         }
@@ -638,7 +639,7 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             self.inspector = Some((name.to_owned(), Inspector::new(&self.studio.character, name)?));
         }
         let (_, inspector) = self.inspector.as_ref().expect("just made");
-        inspector.inspect(frame, pose, self.workspace.quantities())
+        inspector.inspect(frame, pose)
     }
 
     /// The look to show for the one asked for, whether a newer body is being bound, and what is wrong. Until a body is
@@ -673,11 +674,6 @@ fn notice(level: &str, text: &str) -> Bytes {
 /// Milliseconds since 1970.
 pub fn unix_milliseconds() -> f64 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64() * 1e3)
-}
-
-/// The library's messages speak of the command line.
-fn plain(message: &str) -> String {
-    message.replace("show it with --method implicit", "choose the implicit method")
 }
 
 /// What is wrong with a view, in plain words.

@@ -3,9 +3,9 @@
 pub mod piece;
 
 use crate::character::Character;
-use crate::deform::{BindError, Body, Playback, Stack, Workspace};
+use crate::deform::{BindError, Body, Playback, SavedState, Stack, StateError, Workspace};
 use crate::frame::Frame;
-use crate::output::{self, Shot, WriteError};
+use crate::output::{self, Shot, WriteError, file};
 use crate::sampling::Plan;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -29,6 +29,39 @@ pub fn rest(character: &Arc<Character>) -> Result<Frame, BindError> {
     Ok(body.rest(&mut Workspace::default()))
 }
 
+/// Why a state cannot be loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The file could not be read.
+    #[error("{}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        source: std::io::Error,
+    },
+    /// What the file holds cannot be used.
+    #[error("{}: {source}", path.display())]
+    State {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: StateError,
+    },
+}
+
+/// Writes a state to `path`, see [`SavedState::to_bytes`].
+pub fn save_state(path: &Path, saved: &SavedState, key: &[u8; 32]) -> Result<PathBuf, WriteError> {
+    file::write(path, &saved.to_bytes(key))
+}
+
+/// Reads a state of `body` from `path`, see [`SavedState::from_bytes`].
+pub fn load_state(path: &Path, key: &[u8; 32], body: &Body) -> Result<SavedState, LoadError> {
+    let bytes = std::fs::read(path).map_err(|source| LoadError::Read { path: path.to_owned(), source })?;
+    SavedState::from_bytes(&bytes, key, body)
+        .map_err(|source| LoadError::State { path: path.to_owned(), source })
+}
+
 /// What a bake made.
 #[derive(Clone, Debug, Default)]
 pub struct Baked {
@@ -41,9 +74,21 @@ pub struct Baked {
 }
 
 /// Bakes `plan` to `path`, whose ending chooses the format. Frames are those of the whole clip, played from its start:
-/// a part of it baked alone has the same. `progress` hears of every finished
-/// frame and may stop the bake, which then leaves nothing behind.
+/// a part of it baked alone has the same. `progress` gets the number of finished frames after each and may stop the
+/// bake, which then leaves nothing behind.
 pub fn bake(
+    body: &Body,
+    plan: &Plan,
+    path: &Path,
+    progress: impl FnMut(usize) -> ControlFlow<()>,
+) -> Result<Baked, BakeError> {
+    bake_on(&mut Playback::new(body, plan), body, plan, path, progress)
+}
+
+/// As [`bake`], with a playback of `body` and `plan` that may have been resumed; afterwards it stands behind the last
+/// frame.
+pub fn bake_on(
+    playback: &mut Playback,
     body: &Body,
     plan: &Plan,
     path: &Path,
@@ -51,7 +96,7 @@ pub fn bake(
 ) -> Result<Baked, BakeError> {
     let character = body.character();
     let mut writer = output::create(path, &Shot::new(character, plan))?;
-    let (mut playback, mut workspace) = (Playback::new(body, plan), Workspace::default());
+    let mut workspace = Workspace::default();
     let (mut baked, mut frame) = (Baked::default(), Frame::default());
     for frame_number in plan.frames.clone() {
         playback.frame_into(frame_number, &mut workspace, &mut frame);

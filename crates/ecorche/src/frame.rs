@@ -1,17 +1,90 @@
 //! One deformed moment of a character.
 
-use glam::Vec3;
+use crate::muscle::Flesh;
+use crate::skinning::Surface;
+use crate::surface::SurfaceReport;
+use crate::tracking::VertexReport;
+use glam::{Vec3, Vec3A};
 use serde::Serialize;
 
-/// Every mesh of a character at one moment, in world space (metres, Y up).
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Every mesh of a character at one moment, in world space (metres, Y up). Frames are equal if they show and report the
+/// same; what was found on the way does not count.
+#[derive(Clone, Debug, Default)]
 pub struct Frame {
     /// Moment in the clip, seconds.
     pub time: f32,
     /// One per mesh of the character, in its order.
     pub meshes: Vec<FrameMesh>,
-    /// What the deformation has to say about this frame.
+    /// Counts of this frame.
     pub report: FrameReport,
+    /// What the deformation found on the way, to be looked at.
+    pub found: Found,
+}
+
+impl PartialEq for Frame {
+    fn eq(&self, other: &Self) -> bool {
+        (self.time, &self.meshes, &self.report) == (other.time, &other.meshes, &other.report)
+    }
+}
+
+/// What a deformation found on its way to a frame. Vertices are those of the welded surface ([`Surface`]).
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// What tracking made of each vertex; empty without tracking.
+    pub reports: Vec<VertexReport>,
+    /// Of each vertex: cosine between the gradients of its part and of the one it meets; 1 where it meets none. Empty
+    /// without tracking.
+    pub cosines: Vec<f32>,
+    /// Muscles and fat; empty without.
+    pub flesh: Flesh,
+    /// Name and milliseconds of each stage, in order, on this machine; empty without tracking.
+    pub stages: Vec<(&'static str, f64)>,
+    /// Positions of the traced vertex, each with the stage that moved it there; empty if none is traced, and for schemes
+    /// other than the robust one.
+    pub path: Vec<(&'static str, Vec3A)>,
+}
+
+/// What became of a vertex.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VertexState {
+    /// Left where skinning took it: nothing moves against it.
+    Asleep,
+    /// Brought to its own level.
+    Free,
+    /// Held by a contact.
+    Contact,
+    /// Outside every field, or of a joint without a finite matrix: left where skinning took it.
+    FellBack,
+}
+
+impl Found {
+    /// What became of surface vertex `v`; [`VertexState::Asleep`] without tracking.
+    pub fn state(&self, v: usize) -> VertexState {
+        match self.reports.get(v) {
+            Some(report) if report.fell_back => VertexState::FellBack,
+            Some(report) if report.contact > 0.0 => VertexState::Contact,
+            Some(report) if report.iterations > 0 => VertexState::Free,
+            _ => VertexState::Asleep,
+        }
+    }
+
+    /// Empties everything and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.reports.clear();
+        self.cosines.clear();
+        self.stages.clear();
+        self.path.clear();
+        self.flesh.muscles.clear();
+        self.flesh.fat.clear();
+        self.flesh.frames.clear();
+    }
+}
+
+impl Surface {
+    /// Positions of the surface's vertices in `frame`.
+    pub fn positions(&self, frame: &Frame) -> Vec<Vec3> {
+        self.source().map(|(m, v)| frame.meshes[m].positions[v]).collect()
+    }
 }
 
 /// A deformed mesh.
@@ -28,12 +101,15 @@ pub struct FrameMesh {
 pub struct FrameReport {
     /// Vertices that could not be deformed as asked and fell back to a simpler position.
     pub fell_back: usize,
-    /// What tracking did; `None` for methods without it.
+    /// What tracking did; `None` without.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tracking: Option<TrackingReport>,
     /// What the muscles did; `None` without.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub muscles: Option<MuscleReport>,
+    /// What the layers on the surface did; `None` without.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub surface: Option<SurfaceReport>,
 }
 
 /// What muscles did in one frame.

@@ -1,8 +1,7 @@
-//! Named numbers per vertex, from any stage, to be looked at.
+//! Named quantities per vertex, from any stage, to look at.
 
 use crate::character::{Character, Pose};
-use crate::deform::Quantities;
-use crate::frame::Frame;
+use crate::frame::{Found, Frame};
 use crate::geom::Adjacency;
 use crate::measure::{FrameInput, Judge};
 use crate::output::ColourMap;
@@ -16,15 +15,15 @@ pub const QUANTITIES: [(&str, &str); 11] = [
     ("crossing", "triangles that meet others, and did not at rest"),
     ("region", "the skin by the bone that holds it most"),
     ("weight:JOINT", "weight of a joint"),
-    ("iso-error", "how far a vertex is from the field value it had at rest; method implicit"),
-    ("contact", "vertices held by a contact; method implicit"),
-    ("beta", "how much of a vertex the contact holds, spread around it; method implicit"),
-    ("vertex-state", "0 asleep, 1 free, 2 in contact, 3 fell back; method implicit"),
-    ("gradient-angle", "angle between the gradients of two parts in contact; method implicit"),
-    ("evaluations", "samples of the fields a vertex took; method implicit"),
+    ("iso-error", "how far a vertex is from the field value it had at rest; with tracking"),
+    ("contact", "vertices held by a contact; with tracking"),
+    ("beta", "how much of a vertex the contact holds, spread around it; with tracking"),
+    ("vertex-state", "0 asleep, 1 free, 2 in contact, 3 fell back; with tracking"),
+    ("gradient-angle", "angle between the gradients of two parts in contact; with tracking"),
+    ("evaluations", "samples of the fields a vertex took; with tracking"),
 ];
 
-/// Those that tracking leaves behind.
+/// Those that only tracking finds.
 const OF_TRACKING: [&str; 6] =
     ["iso-error", "contact", "beta", "vertex-state", "gradient-angle", "evaluations"];
 
@@ -50,13 +49,13 @@ pub enum QuantityError {
     #[error("no quantity is called \"{0}\"; there are {known}", known = QUANTITIES.map(|q| q.0).join(", "))]
     Unknown(String),
     /// No such joint.
-    #[error("weight:{0}: the character has no joint of that name; `ecorche info --joints` lists them")]
+    #[error("weight:{0}: the character has no joint of that name")]
     NoSuchJoint(String),
     /// Nothing to show it on.
     #[error("{0}: the character has no skinned mesh to show it on")]
     NotSkinned(String),
-    /// The method does not track.
-    #[error("{0}: only tracking tells; show it with --method implicit")]
+    /// The stack has no tracking.
+    #[error("{0}: only tracking finds it; choose a method that tracks, implicit or muscles")]
     NotTracked(String),
     /// The surface cannot be judged.
     #[error(transparent)]
@@ -93,14 +92,9 @@ impl<'a> Inspector<'a> {
         Ok(Self { character, surface, adjacency, judge, name: name.to_owned(), joint })
     }
 
-    /// The quantity's values on `frame`, which shows `pose`. `tracked` is what its deformation left in the
-    /// workspace ([`Workspace::quantities`](crate::deform::Workspace::quantities)).
-    pub fn inspect(
-        &self,
-        frame: &Frame,
-        pose: &Pose,
-        tracked: &Quantities,
-    ) -> Result<Quantity, QuantityError> {
+    /// The quantity's values on `frame`, which shows `pose`.
+    pub fn inspect(&self, frame: &Frame, pose: &Pose) -> Result<Quantity, QuantityError> {
+        let tracked = &frame.found;
         let of_tracking = OF_TRACKING.contains(&self.name.as_str());
         if of_tracking && tracked.reports.len() != self.surface.mesh.positions.len() {
             return Err(QuantityError::NotTracked(self.name.clone()));
@@ -177,7 +171,7 @@ impl<'a> Inspector<'a> {
 }
 
 /// Unit, range, colours and values of one of [`OF_TRACKING`], per vertex of the surface.
-fn of_tracking_values(name: &str, tracked: &Quantities) -> (&'static str, [f32; 2], ColourMap, Vec<f32>) {
+fn of_tracking_values(name: &str, tracked: &Found) -> (&'static str, [f32; 2], ColourMap, Vec<f32>) {
     let reports = &tracked.reports;
     let of_reports = |value: fn(&VertexReport) -> f32| reports.iter().map(value).collect::<Vec<f32>>();
     let sequential = |unit, most: f32, values| (unit, [0.0, most], ColourMap::Sequential, values);
@@ -218,7 +212,7 @@ mod tests {
         let frame = body.deform(&pose, 0.0, &mut workspace);
         for name in OF_TRACKING {
             let inspector = Inspector::new(&character, name).unwrap();
-            let quantity = inspector.inspect(&frame, &pose, workspace.quantities()).unwrap();
+            let quantity = inspector.inspect(&frame, &pose).unwrap();
             let values = &quantity.values[0];
             assert_eq!(values.len(), character.meshes[0].positions.len());
             assert!(values.iter().all(|v| (0.0..=quantity.range[1].max(1.0)).contains(v)), "{name}");
@@ -227,13 +221,13 @@ mod tests {
     }
 
     #[test]
-    fn without_tracking_they_say_what_they_need() {
+    fn without_tracking_the_error_says_what_is_needed() {
         let character = Arc::new(crate::samples::build("cylinder").unwrap());
         let body = Body::bind(character.clone(), Stack::dual_quaternion(), None).unwrap();
         let mut workspace = Workspace::default();
         let (frame, pose) = (body.rest(&mut workspace), Pose::rest(&character));
         let inspector = Inspector::new(&character, "contact").unwrap();
-        let error = inspector.inspect(&frame, &pose, workspace.quantities()).unwrap_err();
-        assert!(error.to_string().contains("--method implicit"), "{error}");
+        let error = inspector.inspect(&frame, &pose).unwrap_err();
+        assert!(error.to_string().contains("choose a method that tracks"), "{error}");
     }
 }

@@ -91,5 +91,6 @@ pub mod samples;
 pub mod sampling;
 mod schema;
 pub mod skinning;
+pub mod surface;
 pub mod tissue;
 pub mod tracking;

@@ -55,7 +55,7 @@ const TRAVEL: f32 = 0.5;
 
 /// A camera and ground chosen for a set of frames.
 #[derive(Clone, Debug)]
-pub struct Portrait<'a> {
+struct Portrait<'a> {
     character: &'a Character,
     look: Look,
     framing: Framing,
@@ -96,11 +96,6 @@ impl<'a> Portrait<'a> {
             follows,
             wires: if look.wire { character.meshes.iter().map(polygon_edges).collect() } else { Vec::new() },
         }
-    }
-
-    /// Draws one frame; `pose` is the pose it shows, needed to follow a joint.
-    pub fn draw(&self, frame: &Frame, pose: &Pose, quantity: Option<&Quantity>) -> Picture {
-        self.draw_with(frame, pose, quantity, None)
     }
 
     /// The same with what lies under the skin, and the largest tension on the scale.
@@ -156,7 +151,6 @@ struct Shown {
     frame: Frame,
     pose: Pose,
     quantity: Option<Quantity>,
-    flesh: Flesh,
 }
 
 /// Deforms the listed frames of `plan` under every body, which are of one character. Outer list: frames.
@@ -173,16 +167,15 @@ fn deform_all(
         for (row, &number) in shown.iter_mut().zip(frames) {
             let frame = playback.frame(number, &mut workspace);
             let pose = playback.pose().clone();
-            let inspected = inspector.map(|i| i.inspect(&frame, &pose, workspace.quantities()));
-            let flesh = if body.has_muscles() { workspace.flesh().clone() } else { Flesh::default() };
-            row.push(Shown { frame, pose, quantity: inspected.transpose()?, flesh });
+            let inspected = inspector.map(|i| i.inspect(&frame, &pose));
+            row.push(Shown { pose, quantity: inspected.transpose()?, frame });
         }
     }
     Ok(shown)
 }
 
 /// Draws the listed frames under every body: `pictures[frame][body]`, all with one camera, and the legend
-/// of the quantity called `show`, if one is asked for. `progress` hears of every finished picture.
+/// of the quantity called `show`, if one is asked for. `progress` is called after every picture.
 pub fn draw_frames(
     bodies: &[Body],
     plan: &Plan,
@@ -200,13 +193,13 @@ pub fn draw_frames(
     shown.iter_mut().flatten().filter_map(|s| s.quantity.as_mut()).for_each(|q| q.range[1] = high);
     let all: Vec<(&Frame, &Pose)> = shown.iter().flatten().map(|s| (&s.frame, &s.pose)).collect();
     let portrait = Portrait::new(character, look, &all);
-    let largest = muscles::largest_tension(shown.iter().flatten().map(|s| &s.flesh));
+    let largest = muscles::largest_tension(shown.iter().flatten().map(|s| &s.frame.found.flesh));
     let mut pictures = Vec::new();
     for row in &shown {
         let mut drawn = Vec::new();
         for (s, body) in row.iter().zip(bodies) {
             let under = body.musculature().zip(look.muscles);
-            let under = under.map(|(musculature, look)| (musculature, &s.flesh, look, largest));
+            let under = under.map(|(musculature, look)| (musculature, &s.frame.found.flesh, look, largest));
             drawn.push(portrait.draw_with(&s.frame, &s.pose, s.quantity.as_ref(), under));
             progress();
         }

@@ -17,11 +17,10 @@ fn judged(character: &Arc<Character>, poses: &[Pose]) -> Vec<[FrameFigures; 2]> 
     let mut workspace = Workspace::default();
     let mut figures = Vec::new();
     for pose in poses {
-        let [plain, tracked] =
-            [0, 1].map(|m| surface.positions(&bodies[m].deform(pose, 0.0, &mut workspace)));
-        // Of the second, the implicit skin.
+        let frames = bodies.each_ref().map(|body| body.deform(pose, 0.0, &mut workspace));
         let in_contact: Vec<bool> =
-            workspace.quantities().reports.iter().map(|report| report.contact > 0.0).collect();
+            frames[1].found.reports.iter().map(|report| report.contact > 0.0).collect();
+        let [plain, tracked] = frames.each_ref().map(|frame| surface.positions(frame));
         let input = FrameInput {
             reference: Some(&plain),
             in_contact: Some(&in_contact),

@@ -88,7 +88,7 @@ fn skin_rises_over_the_contracted_biceps_and_sinks_over_the_stretched_triceps() 
         let frame = playback.frame(number, &mut workspace);
         assert!(frame.report.muscles.unwrap().deepest < 1e-3);
         let alone = plain.deform(playback.pose(), 0.0, &mut Workspace::default());
-        let now = &workspace.flesh().muscles[0].shape;
+        let now = &frame.found.flesh.muscles[0].shape;
         // Stretched, the triceps slides towards the elbow: its upper half gets thinner where it lay.
         let then = &at_bind.muscles[1].shape;
         [(now, None), (then, Some(0.4))].map(|(field, at)| {
@@ -197,8 +197,8 @@ fn twice_the_substeps_change_the_swing_by_less_than_a_twentieth() {
         let mut playback = Playback::new(body, &plan);
         let mut path = Vec::new();
         for n in 0..=30 {
-            playback.advance(n, &mut workspace);
-            path.push(workspace.flesh().muscles.iter().map(|m| m.shape.place(0.5).0).collect::<Vec<_>>());
+            let (flesh, _) = playback.advance(n, &mut workspace).unwrap();
+            path.push(flesh.muscles.iter().map(|m| m.shape.place(0.5).0).collect::<Vec<_>>());
         }
         path
     };

@@ -7,6 +7,7 @@ use crate::{Failure, Outcome, source};
 use ecorche::character::{Character, Pose};
 use ecorche::deform::{Body, Settings, Stack, Workspace};
 use ecorche::field::operator::{Composition, NAMES};
+use ecorche::frame::Frame;
 use ecorche::output::legend::Legend;
 use ecorche::output::sheet::Sheet;
 use ecorche::output::{ColourMap, Picture, file, names, obj, picture};
@@ -126,13 +127,13 @@ fn list_steps(
     console: &Console,
 ) -> Result<(), Failure> {
     let mut workspace = Workspace::default();
-    workspace.trace(Some(vertex));
+    let mut frame = Frame::default();
     let mut pose = Pose::rest(body.character());
     for &number in numbers {
         plan.sample(number, &mut pose);
-        body.deform(&pose, plan.time(number), &mut workspace);
-        let Some(&(_, start)) = workspace.path().first() else { continue };
-        for (what, at) in workspace.path() {
+        body.trace_into(&pose, plan.time(number), None, Some(vertex), &mut workspace, &mut frame);
+        let Some(&(_, start)) = frame.found.path.first() else { continue };
+        for (what, at) in &frame.found.path {
             let distance = 1e3 * at.distance(start);
             console.print_line(format_args!(
                 "frame {number}  {what:<8} {distance:8.3} mm from where skinning took it"

@@ -84,7 +84,7 @@ pub(super) fn play(body: &Body, clip: &Clip, coherent: bool, length: &Length) ->
             let milliseconds = frame_at(number, &mut workspace, &mut frame);
             if milliseconds < best[i] {
                 best[i] = milliseconds;
-                stages[i] = workspace.stages().to_vec();
+                stages[i].clone_from(&frame.found.stages);
             }
             if pass == 0 {
                 reports.extend(frame.report.tracking);

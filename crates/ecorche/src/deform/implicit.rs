@@ -1,6 +1,6 @@
 //! Tracking: the welded surface through tracking and back.
 
-use super::flesh::{self, Flesh};
+use super::flesh::{Flesh, Moment};
 use super::papers::{self, Papers};
 use super::{MuscleSettings, Settings, State, Tracking, Under, field, morph_weights};
 use crate::anatomy::{BindFrames, SamplesDef};
@@ -8,7 +8,7 @@ use crate::cache::Cache;
 use crate::character::{Character, Pose};
 use crate::field::SurfaceSample;
 use crate::field::tree::Tree;
-use crate::frame::{MuscleReport, TrackingReport};
+use crate::frame::{Found, MuscleReport, TrackingReport};
 use crate::muscle::definition::BodyDef;
 use crate::muscle::{self, BuildError, Motion, Musculature};
 use crate::parts::{FOLLOWS, Parts, Retouch};
@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// What tracking needs of a character.
 #[derive(Debug)]
 pub(super) struct Implicit {
-    pub surface: Surface,
+    pub surface: Arc<Surface>,
     pub parts: Parts,
     /// How the parts' fields are joined.
     pub tree: Arc<Tree>,
@@ -35,87 +35,21 @@ enum Scheme {
     Papers(Box<Papers>),
 }
 
-/// What tracking made of each vertex of the welded surface in one frame; see [`crate::inspect`].
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Quantities {
-    /// One per vertex of the surface.
-    pub reports: Vec<VertexReport>,
-    /// Cosine between the gradients of the vertex's part and of the one it meets; 1 where it meets none.
-    pub cosines: Vec<f32>,
-}
-
-/// What became of a vertex.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum VertexState {
-    /// Left where skinning took it: nothing moves against it.
-    Asleep,
-    /// Brought to its own level.
-    Free,
-    /// Held by a contact.
-    Contact,
-    /// Outside every field, or of a joint without a finite matrix: left where skinning took it.
-    FellBack,
-}
-
-impl Quantities {
-    /// What became of surface vertex `v`.
-    pub fn state(&self, v: usize) -> VertexState {
-        match &self.reports[v] {
-            report if report.fell_back => VertexState::FellBack,
-            report if report.contact > 0.0 => VertexState::Contact,
-            report if report.iterations > 0 => VertexState::Free,
-            _ => VertexState::Asleep,
-        }
-    }
-}
-
+/// Scratch; nothing is read from it after the frame.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Workspace {
-    pub quantities: Quantities,
-    pub flesh: flesh::Moment,
     muscle: muscle::Workspace,
     rest: Vec<Vec3>,
     posed_from_bind: Vec<Affine3A>,
     robust: robust::Workspace,
     tracked: robust::Tracked,
-    /// The vertex whose path is recorded, if any.
-    traced: Option<u32>,
-    /// Milliseconds of what comes before tracking, and of everything.
-    before_tracking: Vec<(&'static str, f64)>,
-    stages: Vec<(&'static str, f64)>,
     papers: papers::Workspace,
 }
 
 impl Workspace {
-    /// Before every frame.
-    pub fn begin(&mut self, implicit: Option<&Implicit>) {
-        self.quantities.reports.clear();
-        self.quantities.cosines.clear();
-        self.tracked.stages.clear();
-        self.tracked.pairs = [0; 2];
-        self.tracked.path.clear();
-        self.before_tracking.clear();
-        self.stages.clear();
-        if implicit.is_none() {
-            self.tracked.positions.clear();
-        }
-    }
-
-    /// Of the surface's vertices, world.
+    /// Positions of the surface's vertices, world.
     pub fn positions(&self) -> &[Vec3A] {
         &self.tracked.positions
-    }
-
-    pub fn stages(&self) -> &[(&'static str, f64)] {
-        &self.stages
-    }
-
-    pub fn trace(&mut self, vertex: Option<u32>) {
-        self.traced = vertex;
-    }
-
-    pub fn path(&self) -> &[(&'static str, Vec3A)] {
-        &self.tracked.path
     }
 }
 
@@ -123,7 +57,7 @@ impl Implicit {
     /// `anatomy`: what lies under the skin, and the folder its files are relative to.
     pub fn new(
         character: &Character,
-        surface: Surface,
+        surface: Arc<Surface>,
         settings: &Settings,
         anatomy: (&BodyDef, &Path),
         cache: Option<&Cache>,
@@ -160,30 +94,26 @@ impl Implicit {
         w.posed_from_bind.extend(world_from_joint.iter().zip(binds).map(|(&world, &bind)| world * bind));
     }
 
-    /// Muscles and fat in the pose: on from the state, or where the pose alone has them.
+    /// Muscles and fat in the pose: on from the state, or where the pose alone has them. `None` without any.
     pub fn move_muscles(
         &self,
         time: f32,
         state: Option<&mut State>,
         settings: &MuscleSettings,
         w: &mut Workspace,
-    ) {
-        let Some(flesh) = &self.flesh else { return };
-        let started = std::time::Instant::now();
-        w.flesh = match state.filter(|_| settings.motion == Motion::Dynamic) {
-            Some(state) => flesh.step(&w.posed_from_bind, time, settings, state, &mut w.muscle),
-            None => flesh.pose(&w.posed_from_bind),
+    ) -> Option<(muscle::Flesh, MuscleReport)> {
+        let own = self.flesh.as_ref()?;
+        let Moment { flesh, report } = match state.filter(|_| settings.motion == Motion::Dynamic) {
+            Some(state) => own.step(&w.posed_from_bind, time, settings, state, &mut w.muscle),
+            None => own.pose(&w.posed_from_bind),
         };
-        w.before_tracking.push(("muscles", started.elapsed().as_secs_f64() * 1e3));
-    }
-
-    pub fn report_muscles(&self, w: &Workspace) -> Option<MuscleReport> {
-        self.flesh.as_ref().map(|_| MuscleReport {
-            fibres: w.flesh.flesh.muscles.len(),
-            pads: w.flesh.flesh.fat.len(),
-            resets: w.flesh.report.resets,
-            deepest: w.flesh.report.deepest as f32,
-        })
+        let report = MuscleReport {
+            fibres: flesh.muscles.len(),
+            pads: flesh.fat.len(),
+            resets: report.resets,
+            deepest: report.deepest as f32,
+        };
+        Some((flesh, report))
     }
 
     /// The surface in bind space, morphs blended in.
@@ -199,22 +129,27 @@ impl Implicit {
         }
     }
 
-    /// Tracks the surface; joints without a finite matrix are taken to be where they were at bind time.
+    /// Tracks the surface; joints without a finite matrix are taken to be where they were at bind time. `trace`: the vertex
+    /// whose path is recorded. Returns the counts and how many vertices fell back; pieces that follow the body have no
+    /// field to fall from.
     pub fn track(
         &self,
-        character: &Character,
-        world_from_joint: &[Affine3A],
+        (character, world_from_joint): (&Character, &[Affine3A]),
         state: Option<&mut robust::State>,
+        trace: Option<u32>,
         w: &mut Workspace,
-    ) {
+        found: &mut Found,
+    ) -> (TrackingReport, usize) {
         match &self.scheme {
             Scheme::Robust(tracker) => {
-                let layers = self.flesh.as_ref().map(|f| f.layers(&w.flesh.flesh));
+                let layers = self.flesh.as_ref().map(|f| f.layers(&found.flesh));
                 let layers = layers.as_ref().map(|l| l as &dyn Layers);
-                let (trace, scratch) = (w.traced, &mut w.robust);
-                tracker.track(&w.posed_from_bind, &w.rest, layers, state, trace, scratch, &mut w.tracked);
-                w.quantities.reports.extend_from_slice(&w.tracked.reports);
-                w.quantities.cosines.extend_from_slice(&w.tracked.cosines);
+                let (scratch, tracked) = (&mut w.robust, &mut w.tracked);
+                tracker.track(&w.posed_from_bind, &w.rest, layers, state, trace, scratch, tracked);
+                found.reports.extend_from_slice(&tracked.reports);
+                found.cosines.extend_from_slice(&tracked.cosines);
+                found.stages.extend_from_slice(&tracked.stages);
+                found.path.extend_from_slice(&tracked.path);
             }
             Scheme::Papers(papers) => {
                 let started = std::time::Instant::now();
@@ -227,40 +162,34 @@ impl Implicit {
                     posed_from_bind: &w.posed_from_bind,
                     rest: &w.rest,
                 };
-                papers.track(&scene, &mut w.papers, &mut w.quantities);
+                papers.track(&scene, &mut w.papers, found);
                 w.tracked.positions.clear();
                 w.tracked.positions.extend(w.papers.positions.iter().map(|&p| Vec3A::from(p)));
-                w.tracked.stages.push(("track", started.elapsed().as_secs_f64() * 1e3));
+                w.tracked.pairs = [0; 2];
+                found.stages.push(("track", started.elapsed().as_secs_f64() * 1e3));
             }
         }
-        w.stages.append(&mut w.before_tracking);
-        w.stages.extend_from_slice(&w.tracked.stages);
-        self.mark_bad_joints(w);
-    }
-
-    fn mark_bad_joints(&self, w: &mut Workspace) {
-        if w.posed_from_bind.iter().all(Affine3A::is_finite) {
-            return;
-        }
-        let bad = |(joint, _): (u32, f32)| !w.posed_from_bind[joint as usize].is_finite();
-        for (v, report) in w.quantities.reports.iter_mut().enumerate() {
-            report.fell_back |= self.surface.influences.of(v).any(bad);
-        }
-    }
-
-    /// Counts of the frame; returns how many vertices fell back. Pieces that follow the body have no field to fall
-    /// from.
-    pub fn report(&self, w: &mut Workspace, report: &mut Option<TrackingReport>) -> usize {
-        let reports = &w.quantities.reports;
+        self.mark_bad_joints(&w.posed_from_bind, &mut found.reports);
+        let reports = &found.reports;
         let count = |f: &dyn Fn(&VertexReport) -> bool| reports.iter().filter(|r| f(r)).count();
-        *report = Some(TrackingReport {
+        let report = TrackingReport {
             vertices: reports.len(),
             tracked: count(&|r| r.iterations > 0),
             contacts: count(&|r| r.contact > 0.0),
             evaluations: reports.iter().map(|r| r.evaluations as usize).sum(),
             pairs: w.tracked.pairs,
-        });
-        count(&|r| r.fell_back)
+        };
+        (report, count(&|r| r.fell_back))
+    }
+
+    fn mark_bad_joints(&self, posed_from_bind: &[Affine3A], reports: &mut [VertexReport]) {
+        if posed_from_bind.iter().all(Affine3A::is_finite) {
+            return;
+        }
+        let bad = |(joint, _): (u32, f32)| !posed_from_bind[joint as usize].is_finite();
+        for (v, report) in reports.iter_mut().enumerate() {
+            report.fell_back |= self.surface.influences.of(v).any(bad);
+        }
     }
 }
 

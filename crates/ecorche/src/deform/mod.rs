@@ -7,23 +7,26 @@
 //! | skinning alone | weights, laid out mesh by mesh | each mesh is skinned |
 //! | tracking | the welded surface, its parts and their fields, a tracker | the surface is skinned and tracked, then given back to the meshes |
 //! | flesh under the skin | muscles and fat under the parts | they move, and the parts' fields with them |
+//! | layers on the surface | the welded surface, the layers | they displace the vertices |
 //!
 //! Meshes that hang on a joint without a skin move with it for every stack.
 
+mod binary;
 mod field;
 mod flesh;
 mod implicit;
 mod layers;
 mod papers;
 mod playback;
+mod saved;
 mod settings;
 mod stack;
 #[cfg(test)]
 mod tests;
 
 pub use field::BodyField;
-pub use implicit::{Quantities, VertexState};
 pub use playback::Playback;
+pub use saved::{SavedState, StateError};
 pub use settings::{MuscleSettings, Settings};
 pub use stack::{Stack, StackError, Tracking, Under, UnknownName};
 
@@ -31,14 +34,17 @@ use crate::cache::{Cache, Key};
 use crate::character::{Character, Mesh, Pose};
 use crate::frame::{Frame, FrameMesh, FrameReport, MuscleReport};
 use crate::muscle::definition::BodyDef;
-use crate::muscle::{self, BuildError, Musculature};
+use crate::muscle::{self, BuildError, Flesh, Musculature};
 use crate::parts::Parts;
 use crate::skinning::{self, CentresOfRotation, Skinner, Skinning, Surface};
-use crate::tracking::robust;
+use crate::surface::{self, Layers, SurfaceReport};
+use crate::tracking::{VertexReport, robust};
 use glam::{Affine3A, Vec3, Vec3A};
 use implicit::Implicit;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A character made ready to be deformed by one stack: immutable, to be shared between threads.
 #[derive(Clone, Debug)]
@@ -46,8 +52,14 @@ pub struct Body {
     character: Arc<Character>,
     settings: Settings,
     skinners: Vec<Skinner>,
+    /// Of this body and its clones, in this process.
+    id: u64,
+    /// The welded surface; `None` without tracking and layers on the surface, and for a character without skin.
+    surface: Option<Arc<Surface>>,
     /// `None` without tracking, and for a character without skin.
     implicit: Option<Arc<Implicit>>,
+    /// `None` without layers on the surface, and for a character without skin.
+    layers: Option<Arc<Layers>>,
 }
 
 /// Why a character could not be bound.
@@ -61,12 +73,14 @@ pub enum BindError {
     Anatomy(#[from] BuildError),
 }
 
-/// What a running animation hands from frame to frame; empty before the first.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// What a running animation remembers from frame to frame; empty before the first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     tracking: robust::State,
     /// Moment and muscles.
     flesh: Option<(f32, muscle::State)>,
+    /// Of each layer on the surface.
+    surface: Vec<Vec<f32>>,
     /// The clip whose keys the muscles follow.
     clip: Option<String>,
 }
@@ -77,58 +91,44 @@ impl State {
         Self { clip: Some(name.to_owned()), ..Self::default() }
     }
 
-    /// Forgets where the skin was; muscles and fat swing on.
+    /// Forgets where the skin was; muscles and fat keep swinging.
     pub fn reset_skin(&mut self) {
         self.tracking.reset();
+        self.surface.iter_mut().for_each(Vec::clear);
     }
 
-    /// Forgets all that was; the next frame is a first one.
+    /// Forgets everything; the next frame is a first one.
     pub fn reset(&mut self) {
         self.reset_skin();
         self.flesh = None;
     }
 }
 
-/// Scratch memory of [`Body::deform`], reused from frame to frame.
+/// Scratch memory of [`Body::deform`], reused from frame to frame. Holds nothing to read. One that another body has used
+/// is emptied first.
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
+    /// The body whose scratch this is.
+    body: Option<u64>,
     world_from_joint: Vec<Affine3A>,
     morphed: Vec<Vec3>,
     corner_normals: Vec<[Vec3; 3]>,
     skinning: skinning::Workspace,
     implicit: implicit::Workspace,
+    layers: surface::Workspace,
 }
 
 impl Workspace {
-    /// What the last frame has to say of each vertex; empty without tracking.
-    pub fn quantities(&self) -> &Quantities {
-        &self.implicit.quantities
-    }
-
-    /// Muscles and fat of the last frame; empty without.
-    pub fn flesh(&self) -> &muscle::Flesh {
-        &self.implicit.flesh.flesh
-    }
-
-    /// From the next frame on, writes down the way of a vertex of the surface; see [`Surface::vertex_of`].
-    pub fn trace(&mut self, vertex: Option<u32>) {
-        self.implicit.trace(vertex);
-    }
-
-    /// The way of the traced vertex through the last frame of [`Tracking::Robust`]: what moved it, and where to.
-    pub fn path(&self) -> &[(&'static str, Vec3A)] {
-        self.implicit.path()
-    }
-
-    /// Milliseconds the stages of the last frame's tracking took, in order, on this machine.
-    pub fn stages(&self) -> &[(&'static str, f64)] {
-        self.implicit.stages()
+    fn belong_to(&mut self, body: &Body) {
+        if self.body != Some(body.id) {
+            *self = Self { body: Some(body.id), ..Self::default() };
+        }
     }
 }
 
 impl Body {
     /// Prepares every mesh of `character`. What takes long is looked up in `cache` first, if given,
-    /// and kept there. A stack whose layers do not fit together is refused.
+    /// and kept there. Fails if the layers of the stack do not fit together.
     pub fn bind(
         character: Arc<Character>,
         settings: impl Into<Settings>,
@@ -158,10 +158,17 @@ impl Body {
                 (skinning, _) => Skinner::new(mesh, skinning),
             })
             .collect();
-        let surface = settings.stack.tracking.and_then(|_| Surface::new(&character));
-        let implicit = surface.map(|s| Implicit::new(&character, s, &settings, (anatomy, folder), cache));
+        let Stack { tracking, surface: layers, .. } = &settings.stack;
+        let welded = tracking.is_some() || !layers.is_empty();
+        let surface = if welded { Surface::new(&character).map(Arc::new) } else { None };
+        let implicit = surface.clone().filter(|_| tracking.is_some());
+        let implicit = implicit.map(|s| Implicit::new(&character, s, &settings, (anatomy, folder), cache));
         let implicit = implicit.transpose()?.map(Arc::new);
-        Ok(Self { character, settings, skinners, implicit })
+        let layered = surface.as_ref().filter(|_| !layers.is_empty());
+        let layers = layered.map(|surface| Arc::new(Layers::new(&surface.mesh, layers)));
+        static BODIES: AtomicU64 = AtomicU64::new(0);
+        let id = BODIES.fetch_add(1, Ordering::Relaxed);
+        Ok(Self { character, settings, skinners, id, surface, implicit, layers })
     }
 
     /// The character this body was made of.
@@ -179,9 +186,9 @@ impl Body {
         &self.settings
     }
 
-    /// The welded surface that is tracked; `None` without tracking or skin.
+    /// The welded surface; `None` without skin, and for a stack of skinning alone.
     pub fn surface(&self) -> Option<&Surface> {
-        self.implicit.as_ref().map(|i| &i.surface)
+        self.surface.as_deref()
     }
 
     /// The parts of the skin and their fields; `None` without tracking or skin.
@@ -207,8 +214,8 @@ impl Body {
         frame
     }
 
-    /// The next frame of an animation whose frames before left `state`: muscles swing on from there, and with
-    /// [`Settings::coherent`] so does tracking. Otherwise the same as [`Body::deform`].
+    /// The next frame of an animation; the frames before left `state`. Muscles swing on from there, and with
+    /// [`Settings::coherent`] tracking starts from there. Otherwise the same as [`Body::deform`].
     ///
     /// A frame at the time and pose of the last holds the muscles; one before it, or more than half a second after
     /// it, is a first one: they start settled in its pose.
@@ -218,49 +225,73 @@ impl Body {
         frame
     }
 
-    /// Moves the muscles on to a frame whose skin is not wanted.
+    /// Moves the muscles on to a frame and leaves out the skin; `None` without muscles.
     pub fn advance(
         &self,
         pose: &Pose,
         time: f32,
         state: &mut State,
         workspace: &mut Workspace,
-    ) -> MuscleReport {
-        let Some(implicit) = &self.implicit else { return MuscleReport::default() };
+    ) -> Option<(Flesh, MuscleReport)> {
+        let implicit = self.implicit.as_ref()?;
+        workspace.belong_to(self);
         pose.world_into(&self.character.skeleton, &mut workspace.world_from_joint);
         implicit.pose(&workspace.world_from_joint, &mut workspace.implicit);
-        implicit.move_muscles(time, Some(state), &self.settings.muscles, &mut workspace.implicit);
-        implicit.report_muscles(&workspace.implicit).unwrap_or_default()
+        implicit.move_muscles(time, Some(state), &self.settings.muscles, &mut workspace.implicit)
     }
 
-    /// As [`Body::deform`], or [`Body::deform_next`] with a state, into a frame whose memory is used again: after a few frames
-    /// of the same body a skin without muscles is deformed without asking for any.
+    /// As [`Body::deform`], or [`Body::deform_next`] with a state, into a frame that exists, to reuse its memory: after a few
+    /// frames of the same body a skin without muscles is deformed without allocating.
     pub fn deform_into(
         &self,
         pose: &Pose,
         time: f32,
-        mut state: Option<&mut State>,
+        state: Option<&mut State>,
         workspace: &mut Workspace,
         frame: &mut Frame,
     ) {
-        let Workspace { world_from_joint, morphed, corner_normals, skinning, implicit: w } = workspace;
-        let Frame { meshes, report, .. } = frame;
+        self.trace_into(pose, time, state, None, workspace, frame);
+    }
+
+    /// As [`Body::deform_into`], and records the path of a vertex of the welded surface ([`Surface::vertex_of`]) in
+    /// [`Found::path`](crate::frame::Found::path).
+    pub fn trace_into(
+        &self,
+        pose: &Pose,
+        time: f32,
+        mut state: Option<&mut State>,
+        vertex: Option<u32>,
+        workspace: &mut Workspace,
+        frame: &mut Frame,
+    ) {
+        workspace.belong_to(self);
+        let Workspace { world_from_joint, morphed, corner_normals, skinning, implicit: w, layers, .. } =
+            workspace;
+        let Frame { meshes, report, found, .. } = frame;
         frame.time = time;
         *report = FrameReport::default();
+        found.clear();
         pose.world_into(&self.character.skeleton, world_from_joint);
-        w.begin(self.implicit.as_deref());
         if let Some(implicit) = &self.implicit {
             implicit.gather(&self.character, pose, morphed, w);
             implicit.pose(world_from_joint, w);
-            implicit.move_muscles(time, state.as_deref_mut(), &self.settings.muscles, w);
-            let tracking = state.filter(|_| self.settings.coherent).map(|s| &mut s.tracking);
-            implicit.track(&self.character, world_from_joint, tracking, w);
-            report.muscles = implicit.report_muscles(w);
-            report.fell_back += implicit.report(w, &mut report.tracking);
+            let started = std::time::Instant::now();
+            let moved = implicit.move_muscles(time, state.as_deref_mut(), &self.settings.muscles, w);
+            if let Some((flesh, muscles)) = moved {
+                found.flesh = flesh;
+                found.stages.push(("muscles", started.elapsed().as_secs_f64() * 1e3));
+                report.muscles = Some(muscles);
+            }
+            let coherent = state.as_deref_mut().filter(|_| self.settings.coherent);
+            let tracking = coherent.map(|s| &mut s.tracking);
+            let at = (&*self.character, world_from_joint.as_slice());
+            let (tracked, fell_back) = implicit.track(at, tracking, vertex, w, found);
+            report.tracking = Some(tracked);
+            report.fell_back += fell_back;
         }
         meshes.resize_with(self.skinners.len(), FrameMesh::default);
         let bound = self.character.meshes.iter().zip(&self.skinners);
-        for (m, ((mesh, skinner), FrameMesh { positions, normals })) in bound.zip(meshes).enumerate() {
+        for (m, ((mesh, skinner), FrameMesh { positions, .. })) in bound.zip(&mut *meshes).enumerate() {
             positions.clear();
             positions.resize(mesh.positions.len(), Vec3::ZERO);
             let tracked = self.implicit.as_ref().is_some_and(|implicit| {
@@ -271,8 +302,47 @@ impl Body {
                 let skinned = skinner.skin(world_from_joint, morphed, positions, skinning);
                 report.fell_back += skinned.vertices_of_joints_at_rest + skinned.vertices_at_rest;
             }
+        }
+        if let Some(displaced) = self.displace(time, world_from_joint, state, layers, meshes, &found.reports)
+        {
+            report.surface = Some(displaced);
+            report.fell_back += displaced.fell_back;
+        }
+        for (mesh, FrameMesh { positions, normals }) in self.character.meshes.iter().zip(meshes) {
             mesh.shading.normals_into(positions, corner_normals, normals);
         }
+    }
+
+    /// Runs the layers on the surface; `None` without.
+    fn displace(
+        &self,
+        time: f32,
+        world_from_joint: &[Affine3A],
+        state: Option<&mut State>,
+        w: &mut surface::Workspace,
+        meshes: &mut [FrameMesh],
+        tracked: &[VertexReport],
+    ) -> Option<SurfaceReport> {
+        let (surface, layers) = self.surface.as_ref().zip(self.layers.as_ref())?;
+        w.positions.clear();
+        w.positions.extend(surface.source().map(|(m, v)| Vec3A::from(meshes[m].positions[v])));
+        w.contact.clear();
+        w.contact.extend(tracked.iter().map(|report| report.contact));
+        w.contact.resize(w.positions.len(), 0.0);
+        w.posed_from_bind.clear();
+        let posed =
+            world_from_joint.iter().zip(surface.joint_from_bind()).map(|(&world, &bind)| world * bind);
+        w.posed_from_bind.extend(posed);
+        let report = layers.displace(&surface.mesh, time, state.map(|s| &mut s.surface), w);
+        for (m, mesh) in meshes.iter_mut().enumerate() {
+            surface.displace(&self.character, m, &w.displacements, &mut mesh.positions);
+        }
+        Some(report)
+    }
+
+    /// Whether a frame depends on those before it through a layer on the surface.
+    fn layers_remember(&self) -> bool {
+        self.layers.as_ref().is_some_and(|layers| layers.remember())
     }
 
     /// The character as its file shows it when nothing is animated.

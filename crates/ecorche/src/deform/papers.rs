@@ -4,12 +4,13 @@
 //! transforms are blended in even steps, so that a frame depends on its pose alone.
 
 use super::field::{self, BodyField, sound};
-use super::implicit::{Quantities, has_part};
+use super::implicit::has_part;
 use super::{Settings, Tracking};
 use crate::character::Character;
 use crate::field::Field;
 use crate::field::operator::controller;
 use crate::field::tree::Tree;
+use crate::frame::Found;
 use crate::geom::Adjacency;
 use crate::math::Transform;
 use crate::parts::{FOLLOWS, Parts};
@@ -92,11 +93,11 @@ impl Papers {
         }
     }
 
-    pub fn track(&self, scene: &Scene, w: &mut Workspace, quantities: &mut Quantities) {
+    pub fn track(&self, scene: &Scene, w: &mut Workspace, found: &mut Found) {
         let count = scene.rest.len();
         let posed_from_bind: Vec<Affine3A> = scene.posed_from_bind.iter().map(sound).collect();
-        quantities.reports.resize(count, VertexReport::default());
-        quantities.cosines.resize(count, 1.0);
+        found.reports.resize(count, VertexReport::default());
+        found.cosines.resize(count, 1.0);
         w.positions.clear();
         w.positions.extend_from_slice(scene.rest);
         if scene.parts.parts.is_empty() {
@@ -107,7 +108,7 @@ impl Papers {
         let iso = |v: usize| if has_part(scene.parts, v) { at_rest.sample(scene.rest[v]).value } else { 0.0 };
         (0..count).into_par_iter().with_min_len(VERTICES_PER_TASK).map(iso).collect_into_vec(&mut w.iso);
         let vertices = Vertices { iso: &w.iso, limb_radius: &self.limb_radius, part: &self.part };
-        let (positions, reports) = (&mut w.positions, &mut quantities.reports);
+        let (positions, reports) = (&mut w.positions, &mut found.reports);
         let field = match &self.scheme {
             Scheme::Of2012(tracker) => {
                 self.skinner.skin(&posed_from_bind, scene.rest, positions, &mut w.skinning);
@@ -126,7 +127,7 @@ impl Papers {
             *report = VertexReport { fell_back: false, ..VertexReport::default() };
             debug_assert!(w.iso[v] == 0.0);
         }
-        let (positions, reports) = (&w.positions, &quantities.reports);
+        let (positions, reports) = (&w.positions, &found.reports);
         let cosine = |v: usize| {
             let (own, other) = field.own_and_other(self.part[v], positions[v]);
             let meets = reports[v].contact > 0.0 && own.value > 0.0 && other.value > 0.0;
@@ -136,7 +137,7 @@ impl Papers {
             .into_par_iter()
             .with_min_len(VERTICES_PER_TASK)
             .map(cosine)
-            .collect_into_vec(&mut quantities.cosines);
+            .collect_into_vec(&mut found.cosines);
     }
 }
 

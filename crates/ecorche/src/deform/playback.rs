@@ -1,13 +1,14 @@
 //! Frames of a clip as a whole animation has them.
 
-use super::{Body, State, Workspace};
+use super::{Body, SavedState, State, Workspace};
 use crate::character::Pose;
 use crate::frame::{Frame, MuscleReport};
+use crate::muscle::Flesh;
 use crate::sampling::Plan;
 
-/// Plays a clip. Whatever order frames are asked for in, each is what it is when the clip is played from its start:
-/// what lies between is run through. Without muscles that swing and without [`Settings::coherent`](super::Settings)
-/// there is nothing to run through.
+/// Plays a clip. In whatever order frames are asked for, each is the same as when the clip is played from its start:
+/// the frames between are played, too. Without muscles that swing, layers that remember
+/// and [`Settings::coherent`](super::Settings) a frame depends on its pose alone.
 #[derive(Clone, Debug)]
 pub struct Playback<'a> {
     body: &'a Body,
@@ -16,7 +17,7 @@ pub struct Playback<'a> {
     pose: Pose,
     /// The first frame that is not in the state.
     next: usize,
-    /// A frame that nobody asked for.
+    /// Memory for the frames between.
     between: Frame,
 }
 
@@ -27,6 +28,16 @@ impl<'a> Playback<'a> {
         Self { body, plan, state, pose: Pose::rest(body.character()), next: 0, between: Frame::default() }
     }
 
+    /// Goes on where another playback of the same body and clip left off.
+    pub fn resume(body: &'a Body, plan: &'a Plan<'a>, saved: SavedState) -> Self {
+        Self { state: saved.state, next: saved.next, ..Self::new(body, plan) }
+    }
+
+    /// What the frames so far left; [`Playback::resume`] goes on from it with the same bits.
+    pub fn state(&self) -> SavedState {
+        SavedState { state: self.state.clone(), next: self.next }
+    }
+
     /// The frame of that number, counted from 0 at the clip's start.
     pub fn frame(&mut self, number: usize, workspace: &mut Workspace) -> Frame {
         let mut frame = Frame::default();
@@ -34,28 +45,28 @@ impl<'a> Playback<'a> {
         frame
     }
 
-    /// As [`Playback::frame`], into a frame whose memory is used again.
+    /// As [`Playback::frame`], into a frame that exists, to reuse its memory.
     pub fn frame_into(&mut self, number: usize, workspace: &mut Workspace, frame: &mut Frame) {
         self.run_to(number, workspace);
         let time = self.plan.time(number);
         self.body.deform_into(&self.pose, time, Some(&mut self.state), workspace, frame);
     }
 
-    /// Muscles alone, moved on to that frame.
-    pub fn advance(&mut self, number: usize, workspace: &mut Workspace) -> MuscleReport {
+    /// Muscles alone, moved on to that frame; `None` without any.
+    pub fn advance(&mut self, number: usize, workspace: &mut Workspace) -> Option<(Flesh, MuscleReport)> {
         self.run_to(number, workspace);
         self.body.advance(&self.pose, self.plan.time(number), &mut self.state, workspace)
     }
 
-    /// Everything before the frame, and its pose.
+    /// Plays what comes before the frame, and samples its pose.
     fn run_to(&mut self, number: usize, workspace: &mut Workspace) {
         let swings = self.body.has_muscles() && self.body.settings().muscles.remembers();
-        let coherent = self.body.settings().coherent;
+        let (coherent, remember) = (self.body.settings().coherent, self.body.layers_remember());
         if number < self.next {
             self.state.reset();
             self.next = 0;
         }
-        let first = match (swings, coherent) {
+        let first = match (swings || remember, coherent) {
             (true, _) => self.next,
             (false, true) => self.next.max(*self.plan.frames.start()).min(number),
             (false, false) => number,
@@ -63,7 +74,7 @@ impl<'a> Playback<'a> {
         for between in first..number {
             self.plan.sample(between, &mut self.pose);
             let time = self.plan.time(between);
-            if coherent && between >= *self.plan.frames.start() {
+            if remember || (coherent && between >= *self.plan.frames.start()) {
                 self.body.deform_into(&self.pose, time, Some(&mut self.state), workspace, &mut self.between);
             } else {
                 self.body.advance(&self.pose, time, &mut self.state, workspace);

@@ -48,7 +48,7 @@ impl Default for MuscleSettings {
 pub struct Settings {
     /// What the deformation is made of.
     pub stack: Stack,
-    /// Frames go on from the one before ([`Body::deform_next`](super::Body::deform_next)): faster, and a frame then
+    /// Tracking starts from the frame before ([`Body::deform_next`](super::Body::deform_next)): faster, and a frame then
     /// depends on those before it. Schemes other than [`Tracking::Robust`](super::Tracking::Robust) do not use it.
     pub coherent: bool,
     /// How the skin is cut and its fields are fitted.

@@ -2,15 +2,16 @@
 
 use crate::anatomy::TrackingDef;
 use crate::skinning::Skinning;
+use crate::surface::{LayerDef, LayerError};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
 /// The layers of a deformation, in the order in which a frame runs through them: what lies under the skin moves,
-/// skinning moves the vertices, tracking brings them to their place.
+/// skinning moves the vertices, tracking brings them to their place, layers on the surface displace them.
 ///
 /// Common stacks have names, see [`Stack::NAMES`], and are saved by them. The default is [`Stack::implicit`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
 pub struct Stack {
     /// How the motions of the joints are blended.
@@ -20,6 +21,8 @@ pub struct Stack {
     pub tracking: Option<Tracking>,
     /// What lies under the skin and shapes it.
     pub under: Under,
+    /// What lies on the surface, in order.
+    pub surface: Vec<LayerDef>,
 }
 
 /// What lies under the skin.
@@ -49,7 +52,7 @@ pub enum Tracking {
 }
 
 /// A stack that cannot be bound.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StackError {
     /// Tracking starts from another skinning than asked for.
     #[error("{stack}: tracking starts from dual quaternions (dqs); choose that skinning, or no tracking")]
@@ -65,6 +68,9 @@ pub enum StackError {
         /// The stack.
         stack: Stack,
     },
+    /// A layer on the surface has a setting out of range.
+    #[error(transparent)]
+    Surface(#[from] LayerError),
 }
 
 impl Stack {
@@ -97,7 +103,7 @@ impl Stack {
     }
 
     fn skinned(skinning: Skinning) -> Self {
-        Self { skinning, tracking: None, under: Under::Nothing }
+        Self { skinning, tracking: None, under: Under::Nothing, surface: Vec::new() }
     }
 
     /// Every stack that has a name, in the order of [`Stack::NAMES`].
@@ -138,6 +144,7 @@ impl Stack {
         if self.under == Under::Flesh && self.tracking != Some(Tracking::Robust) {
             return Err(StackError::Under { stack: self.clone() });
         }
+        self.surface.iter().try_for_each(LayerDef::check)?;
         Ok(())
     }
 }
@@ -158,6 +165,8 @@ struct Layers {
     tracking: Option<Tracking>,
     #[serde(default)]
     under: Under,
+    #[serde(default)]
+    surface: Vec<LayerDef>,
 }
 
 impl From<Stack> for Written {
@@ -165,8 +174,8 @@ impl From<Stack> for Written {
         if let Some(name) = stack.name() {
             return Self::Name(name.to_owned());
         }
-        let Stack { skinning, tracking, under } = stack;
-        Self::Layers(Layers { skinning, tracking, under })
+        let Stack { skinning, tracking, under, surface } = stack;
+        Self::Layers(Layers { skinning, tracking, under, surface })
     }
 }
 
@@ -176,7 +185,9 @@ impl TryFrom<Written> for Stack {
     fn try_from(written: Written) -> Result<Self, UnknownName> {
         match written {
             Written::Name(name) => Self::named(&name),
-            Written::Layers(Layers { skinning, tracking, under }) => Ok(Self { skinning, tracking, under }),
+            Written::Layers(Layers { skinning, tracking, under, surface }) => {
+                Ok(Self { skinning, tracking, under, surface })
+            }
         }
     }
 }
@@ -187,20 +198,23 @@ impl Default for Stack {
     }
 }
 
-/// The name of a common stack; otherwise the layers, as in `dqs + 2014 tracking`.
+/// The name of a common stack and what lies on it, as in `dqs + smooth`; otherwise all layers, as in
+/// `dqs + 2014 tracking`.
 impl fmt::Display for Stack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(name) = self.name() {
-            return f.write_str(name);
+        let bare = Self { surface: Vec::new(), ..self.clone() };
+        if let Some(name) = bare.name() {
+            f.write_str(name)?;
+        } else {
+            self.skinning.fmt(f)?;
+            if let Some(tracking) = self.tracking {
+                write!(f, " + {tracking} tracking")?;
+            }
+            if self.under == Under::Flesh {
+                f.write_str(" + muscles")?;
+            }
         }
-        self.skinning.fmt(f)?;
-        if let Some(tracking) = self.tracking {
-            write!(f, " + {tracking} tracking")?;
-        }
-        if self.under == Under::Flesh {
-            f.write_str(" + muscles")?;
-        }
-        Ok(())
+        self.surface.iter().try_for_each(|layer| write!(f, " + {layer}"))
     }
 }
 

@@ -1,7 +1,8 @@
 use super::*;
-use crate::frame::TrackingReport;
+use crate::frame::{Frame, TrackingReport, VertexState};
 use crate::math::Transform;
 use crate::samples;
+use crate::surface::LayerDef;
 use glam::{Quat, Vec3};
 
 fn sample(name: &str) -> Arc<Character> {
@@ -56,6 +57,9 @@ fn names_read_as_written_and_unknown_ones_list_the_known() {
 fn a_stack_without_a_name_is_described_by_its_layers_and_goes_to_json_and_back() {
     let papers = Stack::implicit().with_tracking(Tracking::Scheme2014);
     assert_eq!(papers.to_string(), "dqs + 2014 tracking");
+    let smooth = Stack { surface: vec![LayerDef::Smooth(Default::default())], ..Stack::dual_quaternion() };
+    assert_eq!(smooth.to_string(), "dqs + smooth");
+    assert_eq!(serde_json::from_str::<Stack>(&serde_json::to_string(&smooth).unwrap()).unwrap(), smooth);
     assert_eq!(Stack::linear().with_tracking(Tracking::Robust), Stack::linear());
     let json = serde_json::to_string(&papers).unwrap();
     assert!(json.contains(r#""skinning":"dqs","tracking":"2014","under":"nothing""#), "{json}");
@@ -78,6 +82,72 @@ fn layers_that_do_not_fit_together_are_refused_with_a_remedy() {
         let under = refused(stack);
         assert!(under.contains("muscles") && under.contains("choose"), "{under}");
     }
+}
+
+/// Plays frames 0 to 20 whole, and again from a state saved after frame 10.
+fn resumes(body: &Body, clip: &str) {
+    let sampling = crate::sampling::Sampling { frames: Some(0..=20), ..Default::default() };
+    let plan = crate::sampling::Plan::new(body.character().clip(clip), &sampling).unwrap();
+    let (mut playback, mut workspace) = (Playback::new(body, &plan), Workspace::default());
+    let mut bytes = Vec::new();
+    let mut whole = Vec::new();
+    for number in 0..=20 {
+        whole.push(playback.frame(number, &mut workspace));
+        if number == 10 {
+            bytes = playback.state().to_bytes(&[7; 32]);
+        }
+    }
+    let saved = SavedState::from_bytes(&bytes, &[7; 32], body).unwrap();
+    assert_eq!(saved.next, 11);
+    assert_ne!(saved.state, State::of_clip(clip), "there is something to save");
+    let mut resumed = Playback::resume(body, &plan, saved);
+    let mut workspace = Workspace::default();
+    for (number, frame) in whole.iter().enumerate().skip(11) {
+        assert!(resumed.frame(number, &mut workspace) == *frame, "frame {number}");
+    }
+    assert_eq!(playback.state(), resumed.state());
+}
+
+fn arm_with_muscles() -> Body {
+    let arm = sample("arm?resolution=1500");
+    Body::bind_with(arm, Stack::muscles(), &samples::arm::muscles(), ".".as_ref(), None).unwrap()
+}
+
+#[test]
+fn muscles_swing_on_from_a_saved_state() {
+    resumes(&arm_with_muscles(), "shake");
+}
+
+#[test]
+fn coherent_tracking_goes_on_from_a_saved_state() {
+    let settings = Settings { coherent: true, ..Settings::default() };
+    let body = Body::bind(sample("cylinder"), settings, None).unwrap();
+    resumes(&body, "bend");
+}
+
+#[test]
+fn a_saved_state_is_refused_when_damaged_or_of_something_else() {
+    let body = arm_with_muscles();
+    let plan = crate::sampling::Plan::new(body.character().clip("shake"), &Default::default()).unwrap();
+    let mut playback = Playback::new(&body, &plan);
+    playback.advance(2, &mut Workspace::default());
+    let key = [3; 32];
+    let bytes = playback.state().to_bytes(&key);
+    let load = |bytes: &[u8]| SavedState::from_bytes(bytes, &key, &body);
+    assert_eq!(load(&bytes).unwrap(), playback.state());
+    for place in 0..200 {
+        let mut damaged = bytes.clone();
+        let byte = place * (bytes.len() - 1) / 199;
+        damaged[byte] ^= 1 << (place % 8);
+        assert!(load(&damaged).is_err(), "bit {} of byte {byte}", place % 8);
+    }
+    for length in [0, 7, 8, 60, bytes.len() - 1] {
+        assert!(load(&bytes[..length]).is_err(), "{length} bytes");
+    }
+    assert_eq!(load(b"v 0 0 0"), Err(StateError::NotAState));
+    assert_eq!(SavedState::from_bytes(&bytes, &[4; 32], &body), Err(StateError::OtherRecipe));
+    let other = Body::bind(body.character().clone(), Stack::implicit(), None).unwrap();
+    assert_eq!(SavedState::from_bytes(&bytes, &key, &other), Err(StateError::OtherBody));
 }
 
 fn rest_stays(name: &str) {
@@ -152,14 +222,41 @@ fn what_a_frame_did_is_in_its_report() {
             "{tracking}: {contacts} {tracked}"
         );
         assert!(evaluations > tracked);
-        assert!(!workspace.stages().is_empty());
-        let contact = |v: &usize| workspace.quantities().state(*v) == VertexState::Contact;
+        assert!(!frame.found.stages.is_empty());
+        let contact = |v: &usize| frame.found.state(*v) == VertexState::Contact;
         assert_eq!((0..vertices).filter(contact).count(), contacts);
     }
+    let (mut workspace, mut frame) = (Workspace::default(), Frame::default());
+    bind(&character, Tracking::Robust).deform_into(&pose, 0.0, None, &mut workspace, &mut frame);
+    let plain = Body::bind(character, Stack::linear(), None).unwrap();
+    plain.deform_into(&pose, 0.0, None, &mut workspace, &mut frame);
+    assert_eq!(frame.report.tracking, None);
+    assert!(
+        frame.found.reports.is_empty() && frame.found.stages.is_empty(),
+        "left over from the frame before"
+    );
+}
+
+#[test]
+fn one_workspace_serves_bodies_of_different_sizes_in_any_order() {
+    let arm = sample("arm?resolution=1500");
+    let mut bodies = vec![
+        Body::bind_with(arm.clone(), Stack::muscles(), &crate::samples::arm::muscles(), ".".as_ref(), None)
+            .unwrap(),
+    ];
+    for name in ["cylinder?resolution=300", "hand?resolution=1500", "arm?resolution=1500"] {
+        let character = sample(name);
+        bodies.extend(Tracking::ALL.map(|tracking| bind(&character, tracking)));
+    }
+    let deform =
+        |body: &Body, workspace: &mut Workspace| body.deform(&bent(body.character()), 0.0, workspace);
+    let alone: Vec<Frame> = bodies.iter().map(|body| deform(body, &mut Workspace::default())).collect();
     let mut workspace = Workspace::default();
-    bind(&character, Tracking::Robust).deform(&pose, 0.0, &mut workspace);
-    let frame = Body::bind(character, Stack::linear(), None).unwrap().deform(&pose, 0.0, &mut workspace);
-    assert_eq!((frame.report.tracking, workspace.quantities()), (None, &Quantities::default()));
+    let count = bodies.len();
+    // Strides that are coprime to ten visit every body, each time after another one.
+    for k in [1, 3, 7, 9].iter().flat_map(|stride| (0..count).map(move |i| i * stride % count)) {
+        assert_eq!(deform(&bodies[k], &mut workspace), alone[k], "body {k}");
+    }
 }
 
 #[test]

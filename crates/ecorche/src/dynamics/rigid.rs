@@ -2,9 +2,10 @@
 
 use crate::math::Transform;
 use glam::{Affine3A, DQuat, DVec3};
+use serde::{Deserialize, Serialize};
 
 /// A rigid motion: `p -> translation + rotation * p`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rigid {
     /// Unit quaternion.
     pub rotation: DQuat,

@@ -9,6 +9,7 @@ use super::rigid::Rigid;
 use super::system::{Strand, System};
 use glam::{DQuat, DVec3};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// How links are solved.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -51,7 +52,7 @@ impl Default for Settings {
 }
 
 /// Where the particles of a strand are and how fast.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StrandState {
     /// Metres.
     pub position: Vec<DVec3>,
@@ -62,7 +63,7 @@ pub struct StrandState {
 }
 
 /// Everything that changes; a clone is a save.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// As many as the system has.
     pub strands: Vec<StrandState>,

@@ -11,13 +11,13 @@
 //!   the head.
 //! * **Depth** and buried vertices: counted along the skin by exact piercings, so no crossing means no depth
 //!   (`geom::burial`).
-//! * **Volume**: signed, of the whole and by part ([`PartVolumes`]).
+//! * **Volume**: signed, of the whole and by part.
 //! * **Stretch**: length of an edge over its rest length.
 //! * **Flipped**: triangles turned by more than a right angle against where each of the strongest joints of their
 //!   corners would carry them.
 //! * **Strayed**: vertices farther from a reference (dual quaternion) position than a quarter of the limb's thickness
 //!   under them, unless they are in contact.
-//! * **Popping** and **flicker**: motion of a vertex against the skeleton's near it ([`carried`]).
+//! * **Popping** and **flicker**: motion of a vertex against the skeleton's near it.
 //!
 //! ```
 //! use ecorche::character::Influences;
@@ -61,11 +61,10 @@ mod volume;
 pub use clip::{ClipFigures, ClipJudge, Summary};
 pub use figures::{FIGURES, Figure, FrameFigures, Worse, figure};
 pub use limits::{Limits, LimitsError, Violation};
-pub use motion::carried;
 pub use muscles::{FibreFrame, FibreHistory, MuscleHistory, VolumeDrift, follow_muscles};
 pub use report::table;
 pub use run::judge_clip;
-pub use volume::{PartVolumes, VolumeRatios};
+use volume::PartVolumes;
 
 use crate::character::Influences;
 use crate::frame::MuscleReport;
@@ -341,11 +340,6 @@ impl Judge {
     /// Size of the rest surface, metres: the diagonal of its box.
     pub fn size(&self) -> f32 {
         self.size
-    }
-
-    /// Pairs of triangles that meet at rest already, whatever their groups.
-    pub fn rest_pairs(&self) -> &[[u32; 2]] {
-        &self.rest_crossings.pairs
     }
 
     fn most_crossings(&self) -> usize {

@@ -31,7 +31,12 @@ const STILL: f32 = 1e-5;
 
 /// For each vertex, how far its joints carry it rigidly from one pose to the next, metres: the largest of them.
 /// Joints without a transform in both poses are taken to stand still.
-pub fn carried(rest: &[Vec3], influences: &Influences, before: &[Affine3A], after: &[Affine3A]) -> Vec<f32> {
+pub(super) fn carried(
+    rest: &[Vec3],
+    influences: &Influences,
+    before: &[Affine3A],
+    after: &[Affine3A],
+) -> Vec<f32> {
     (0..rest.len())
         .into_par_iter()
         .with_min_len(1024)

@@ -80,8 +80,7 @@ pub fn follow_muscles(body: &Body, plan: &Plan) -> Option<MuscleHistory> {
     let (mut playback, mut workspace) = (Playback::new(body, plan), Workspace::default());
     let stride = (plan.len() / INTEGRATED).max(1);
     for (k, number) in plan.frames.clone().enumerate() {
-        let report = playback.advance(number, &mut workspace);
-        let flesh = workspace.flesh();
+        let (flesh, report) = playback.advance(number, &mut workspace)?;
         if history.fibres.is_empty() {
             let name = |m: &PosedMuscle| {
                 let muscle = &definition.muscle[m.muscle];

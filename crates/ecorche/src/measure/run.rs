@@ -34,8 +34,7 @@ pub fn judge_clip(
         let pose = playback.pose();
         let reference =
             plain.as_ref().map(|plain| surface.positions(&plain.deform(pose, time, &mut plain_workspace)));
-        let in_contact: Vec<bool> =
-            workspace.quantities().reports.iter().map(|report| report.contact > 0.0).collect();
+        let in_contact: Vec<bool> = frame.found.reports.iter().map(|report| report.contact > 0.0).collect();
         clip.add(&FrameInput {
             posed_from_rest: &surface.posed_from_rest(body.character(), pose),
             reference: reference.as_deref(),

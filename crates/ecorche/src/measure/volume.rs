@@ -158,10 +158,10 @@ impl Body {
 
 /// Volumes of a surface and its parts, prepared for many poses.
 #[derive(Clone, Debug)]
-pub struct PartVolumes {
+pub(super) struct PartVolumes {
     whole: Body,
     parts: Vec<Body>,
-    rest_whole: f64,
+    pub(super) rest_whole: f64,
     rest_filled: f64,
     /// `None` for parts without a volume to speak of.
     rest_parts: Vec<Option<f64>>,
@@ -174,7 +174,7 @@ const TINY: f64 = 1e-3;
 
 /// Volumes of one pose against rest.
 #[derive(Clone, Debug, PartialEq)]
-pub struct VolumeRatios {
+pub(super) struct VolumeRatios {
     /// Whole volume over its rest volume; 1 for a surface that holds none at rest.
     pub whole: f64,
     /// Space filled, what overlaps counted once, over that at rest; 1 for a surface that fills none.
@@ -201,11 +201,6 @@ impl PartVolumes {
         let rest_parts = rest_parts.collect();
         let rest_filled = whole.filled(positions);
         Self { whole, parts, rest_whole, rest_filled, rest_parts }
-    }
-
-    /// Rest volume of the whole surface, cubic metres.
-    pub fn rest_volume(&self) -> f64 {
-        self.rest_whole
     }
 
     /// Compares a pose with rest.

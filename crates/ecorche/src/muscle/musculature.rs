@@ -8,6 +8,7 @@ use crate::dynamics::{self, Drive, Report, Rigid, System};
 use crate::geom::TriMesh;
 use glam::{Affine3A, DQuat, DVec3};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A fibre without its strand.
@@ -83,7 +84,7 @@ pub struct Controls {
 }
 
 /// How tense a fibre is, and what that makes of its shape.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Tension {
     shape: ShapeState,
     /// Factor on the tone.
@@ -93,10 +94,21 @@ struct Tension {
 }
 
 /// Everything that changes; a clone is a save.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
     particles: dynamics::State,
     fibres: Vec<Tension>,
+}
+
+impl State {
+    /// Whether the other has as many fibres, frames, strands and particles.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let counts = |state: &Self| {
+            let strands = state.particles.strands.iter().map(|s| [s.position.len(), s.velocity.len()]);
+            (state.fibres.len(), state.particles.frames.len(), strands.collect::<Vec<_>>())
+        };
+        counts(self) == counts(other)
+    }
 }
 
 /// Scratch; can be dropped between steps.

@@ -72,7 +72,7 @@ impl Default for FieldLook {
 pub enum FieldError {
     /// The character has none.
     #[error(
-        "the character has no skin that encloses a bone, hence no field; `ecorche info --parts` tells why"
+        "the character has no skin that encloses a bone, hence no field; the report of its parts says why"
     )]
     NoFields,
     /// No joint, or one whose skin has no field of its own.
@@ -121,7 +121,7 @@ fn shown<'a>(field: &'a BodyField<'a>, part: Option<u32>) -> &'a dyn Field {
     }
 }
 
-/// Draws the listed frames of `plan`, all with one camera or window. `progress` hears of every picture.
+/// Draws the listed frames of `plan`, all with one camera or window. `progress` is called after every picture.
 pub fn draw_fields(
     body: &Body,
     plan: &Plan,
@@ -131,14 +131,12 @@ pub fn draw_fields(
 ) -> Result<Vec<Picture>, FieldError> {
     let mut workspace = Workspace::default();
     let mut pose = Pose::rest(body.character());
-    let mut moments = Vec::new();
+    let (mut moments, mut frame) = (Vec::new(), Frame::default());
     for &number in frames {
         plan.sample(number, &mut pose);
-        if let Show::Path(vertex) = look.show {
-            workspace.trace(Some(vertex));
-        }
-        let frame = body.deform(&pose, plan.time(number), &mut workspace);
-        let path = workspace.path().iter().map(|step| step.1.into()).collect();
+        let traced = if let Show::Path(vertex) = look.show { Some(vertex) } else { None };
+        body.trace_into(&pose, plan.time(number), None, traced, &mut workspace, &mut frame);
+        let path = frame.found.path.iter().map(|step| step.1.into()).collect();
         moments.push(Moment {
             skin: skin(body, &frame),
             field: composed(body, &pose)?,

@@ -26,6 +26,7 @@ use crate::muscle::Motion;
 use crate::muscle::definition::BodyDef;
 use crate::samples::{self, SampleError};
 use crate::skinning::heat_weights::{self, HeatError, HeatSettings};
+use crate::surface::LayerDef;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -60,6 +61,9 @@ pub struct Recipe {
     /// What becomes of the anatomy's muscles and fat.
     #[serde(default)]
     pub muscles: MuscleUse,
+    /// Layers on the surface, after those of the method.
+    #[serde(default)]
+    pub surface: Vec<LayerDef>,
 }
 
 /// Where clips come from.
@@ -371,7 +375,8 @@ impl Ingredients {
             let robust = tracking == Tracking::Robust;
             if robust && self.has_muscles() { Stack::muscles() } else { Stack::implicit() }
         });
-        let stack = stack.with_tracking(tracking);
+        let mut stack = stack.with_tracking(tracking);
+        stack.surface.extend_from_slice(&self.recipe.surface);
         let mut settings = Settings { stack, coherent: self.recipe.coherent, ..settings };
         if self.recipe.muscles == MuscleUse::Still {
             settings.muscles.motion = Motion::Kinematic;

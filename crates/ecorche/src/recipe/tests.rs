@@ -18,6 +18,7 @@ fn a_recipe_reads_back_as_written_and_refuses_what_it_does_not_know() {
         tracking: Some(Tracking::Robust),
         coherent: true,
         muscles: MuscleUse::Still,
+        surface: vec![LayerDef::Smooth(Default::default())],
     };
     let text = serde_json::to_string(&full).unwrap();
     assert_eq!(recipe(&text), full);

@@ -2,9 +2,8 @@
 
 use super::regions::{RegionSettings, Regions};
 use crate::character::{Character, Influences, Pose};
-use crate::frame::Frame;
 use crate::geom::{Adjacency, TriMesh};
-use glam::{Affine3A, Vec3};
+use glam::{Affine3A, Vec3, Vec3A};
 
 /// The skinned surface of a character in bind space.
 #[derive(Clone, Debug)]
@@ -62,9 +61,9 @@ impl Surface {
         Some(Self { mesh: whole, influences, regions, source, first_of_mesh, joint_from_bind })
     }
 
-    /// Positions of the surface's vertices in `frame`.
-    pub fn positions(&self, frame: &Frame) -> Vec<Vec3> {
-        self.source.iter().map(|&(m, v)| frame.meshes[m as usize].positions[v as usize]).collect()
+    /// Mesh of the character and file vertex of each surface vertex.
+    pub(crate) fn source(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.source.iter().map(|&(m, v)| (m as usize, v as usize))
     }
 
     /// Map of every skeleton joint from bind space to its frame at bind time; identity for joints outside
@@ -109,6 +108,22 @@ impl Surface {
             *value = of_surface[s as usize].into();
         }
         true
+    }
+
+    /// Displaces the file vertices of mesh `m` by what the surface's vertices are displaced; a mesh without skin is left
+    /// alone.
+    pub(crate) fn displace(
+        &self,
+        character: &Character,
+        m: usize,
+        of_surface: &[Vec3A],
+        of_mesh: &mut [Vec3],
+    ) {
+        let Some(first) = self.first_of_mesh.get(m).copied().flatten() else { return };
+        let of_surface = &of_surface[first as usize..];
+        for (position, &s) in of_mesh.iter_mut().zip(&character.meshes[m].weld.surface_of_vertex) {
+            *position += Vec3::from(of_surface[s as usize]);
+        }
     }
 
     /// Values per surface vertex as values per file vertex of mesh `m`; NaN for a mesh without skin.

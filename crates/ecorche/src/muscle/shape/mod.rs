@@ -191,7 +191,7 @@ impl From<Spindle> for Shape {
 }
 
 /// What changes a shape from moment to moment, beside where its particles are.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct ShapeState {
     /// In `[0, 1]`.
     pub activation: f64,

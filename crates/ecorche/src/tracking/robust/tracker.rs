@@ -17,6 +17,7 @@ use crate::skinning::Surface;
 use crate::tracking::{Layers, VertexReport};
 use glam::{Affine3A, Mat3A, Vec3, Vec3A};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Vertices whose fields are asked for before the first of them is looked at: memory answers the requests of a block
@@ -43,7 +44,7 @@ impl std::fmt::Debug for Tracker {
 
 /// What a running animation hands from frame to frame: where tracking left each vertex, seen from where skinning
 /// takes it. Empty before the first frame.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     pub(super) offsets: Vec<Vec3A>,
 }
@@ -52,6 +53,11 @@ impl State {
     /// As before the first frame.
     pub fn reset(&mut self) {
         self.offsets.clear();
+    }
+
+    /// Whether it is empty or of a surface of `vertices`.
+    pub(crate) fn is_of(&self, vertices: usize) -> bool {
+        self.offsets.is_empty() || self.offsets.len() == vertices
     }
 }
 
