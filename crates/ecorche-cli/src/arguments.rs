@@ -174,6 +174,11 @@ Examples:
 
 A long bake in two processes:
   ecorche bake hero.fbx -o a.pc2 --frames 0-499 & ecorche bake hero.fbx -o b.pc2 --frames 500-999
+  ecorche join a.pc2 b.pc2 -o hero.pc2
+
+A long bake with muscles in pieces, one after the other, none of which plays the frames before it again:
+  ecorche bake hero.fbx --anatomy hero.toml -o a.pc2 --frames 0-499 --state hero.state
+  ecorche bake hero.fbx --anatomy hero.toml -o b.pc2 --frames 500-999 --state hero.state
   ecorche join a.pc2 b.pc2 -o hero.pc2")]
 pub struct Bake {
     /// The character.
@@ -196,6 +201,11 @@ pub struct Bake {
     /// Do not write the mesh that a .pc2 or .mdd sits on
     #[arg(long)]
     pub no_mesh: bool,
+    /// Keep the state of muscles and skin after the last frame in FILE. If FILE exists, go on from its state instead of
+    /// playing the frames before the first again; the result is the same. FILE must come from the same character, clip,
+    /// rate, anatomy and settings
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
     /// Disk cache.
     #[command(flatten)]
     pub cache: CacheArguments,

@@ -186,6 +186,44 @@ fn pieces_join_to_the_bake_made_at_once() {
 }
 
 #[test]
+fn a_bake_in_pieces_goes_on_from_its_state_with_the_same_bits() {
+    let folder = folder();
+    let bake = |out: &str, frames: &str, more: &[&str]| {
+        let fixed =
+            ["bake", "sample:arm?resolution=2000", "--fps", "12", "--no-mesh", "-o", out, "--frames", frames];
+        ecorche(&[&fixed, more].concat(), folder.path())
+    };
+    let shake = |out: &str, frames: &str, more: &[&str]| {
+        let output = bake(out, frames, &[&["--clip", "shake"], more].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    };
+    shake("whole.pc2", "0-9", &[]);
+    for (out, frames) in [("a.pc2", "0-3"), ("b.pc2", "4-6"), ("c.pc2", "7-9")] {
+        shake(out, frames, &["--state", "arm.state"]);
+    }
+    ecorche(&["join", "a.pc2", "b.pc2", "c.pc2", "-o", "joined.pc2"], folder.path());
+    let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    assert!(read("joined.pc2") == read("whole.pc2"));
+    let kept = read("arm.state");
+    let refused: [(&[&str], &str); 4] = [
+        (&["--clip", "curl"], "another recipe"),
+        (&["--clip", "shake", "--still-muscles"], "another recipe"),
+        (&["--clip", "shake"], "frame 10"),
+        (&["--clip", "all"], "--clip"),
+    ];
+    for (more, said) in refused {
+        let output = bake("never.pc2", "5-6", &[more, &["--state", "arm.state"]].concat());
+        assert_eq!(output.status.code(), Some(2), "{more:?}");
+        assert!(text(&output.stderr).contains(said), "{more:?}: {}", text(&output.stderr));
+        assert!(!folder.path().join("never.pc2").exists());
+    }
+    let other = "bake sample:cylinder -o never.pc2 --clip bend --frames 11 --state arm.state";
+    let output = ecorche(&other.split(' ').collect::<Vec<_>>(), folder.path());
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    assert!(read("arm.state") == kept, "a bake that fails leaves the state as it was");
+}
+
+#[test]
 fn render_draws_a_png_and_a_comparison() {
     let folder = folder();
     let arguments = "render sample:cylinder -o out.png --clip bend --frames 0-9 --panels 2 --compare lbs,dqs \

@@ -4,8 +4,8 @@ use super::bind;
 use crate::arguments::Bake;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
-use ecorche::bake::{BakeError, piece};
-use ecorche::deform::Body;
+use ecorche::bake::{BakeError, bake_on, load_state, piece, save_state};
+use ecorche::deform::{Body, Playback};
 use ecorche::output::{self, Format, Shot, names, obj};
 use ecorche::sampling::Plan;
 use std::ops::ControlFlow;
@@ -21,6 +21,9 @@ pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
     let recipe = arguments.rig.recipe(&arguments.implicit);
     let ingredients = source::read(&recipe, console)?;
     let plans = source::plans(&ingredients, &arguments.sampling, &arguments.rig.file, console)?;
+    if plans.len() > 1 && arguments.state.is_some() {
+        return Err("--state keeps the state of one clip; choose it with --clip".into());
+    }
     let cache = source::user_cache(&arguments.cache);
     let clip_names: Vec<&str> =
         plans.iter().map(|plan| plan.clip.map_or("rest pose", |c| c.name.as_str())).collect();
@@ -30,7 +33,7 @@ pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
     };
     let rest_path = (matches!(format, Format::Pc2 | Format::Mdd) && !arguments.no_mesh)
         .then(|| arguments.output.with_extension("rest.obj"));
-    let mut written: Vec<PathBuf> = rest_path.iter().cloned().collect();
+    let mut written: Vec<PathBuf> = rest_path.iter().chain(&arguments.state).cloned().collect();
     for (plan, path) in plans.iter().zip(&paths) {
         written.extend(output::paths(path, &Shot::new(&ingredients.character, plan))?);
     }
@@ -40,24 +43,61 @@ pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
     // A second interrupt while this one is being honoured is not an error.
     let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
 
+    let mut state = None;
     for ((plan, name), path) in plans.iter().zip(&clip_names).zip(&paths) {
-        let caches = bake_one(&body, plan, path, name, console)?;
+        let key = || ingredients.key(&settings, plan);
+        let mut playback = match &arguments.state {
+            Some(file) => play_on(file, &key(), &body, plan, console)?,
+            None => Playback::new(&body, plan),
+        };
+        let caches = bake_one(&mut playback, &body, plan, path, name, console)?;
         if format == Format::Pc2 {
-            let key = || ingredients.key(&settings, plan);
             for record in piece::write_records(&body, plan, key, &caches)? {
                 console.print_path(&record)?;
             }
         }
+        state = arguments.state.as_ref().map(|file| (file, playback.state(), key()));
     }
     if let Some(path) = rest_path {
         let rest = ecorche::bake::rest(&ingredients.character)?;
         console.print_path(&obj::write(&path, &ingredients.character, &rest)?)?;
     }
+    // Last of all: a bake that fails can be made again from the state before it.
+    if let Some((file, saved, key)) = state {
+        save_state(file, &saved, &key)?;
+        console.note(&format!("state before frame {} in {}", saved.next, file.display()));
+    }
     Ok(Outcome::Done)
+}
+
+/// Goes on from the state in `file`; from the clip's start if there is no such file.
+fn play_on<'a>(
+    file: &Path,
+    key: &[u8; 32],
+    body: &'a Body,
+    plan: &'a Plan<'a>,
+    console: &Console,
+) -> Result<Playback<'a>, Failure> {
+    if !file.exists() {
+        return Ok(Playback::new(body, plan));
+    }
+    let saved = load_state(file, key, body)?;
+    let (next, first) = (saved.next, *plan.frames.start());
+    if next > first {
+        return Err(format!(
+            "{}: holds the state before frame {next}, which is of no use for frame {first}; choose --frames from {next} on, or \
+             give --state another file",
+            file.display()
+        )
+        .into());
+    }
+    console.detail(&format!("going on from {} with frame {next}", file.display()));
+    Ok(Playback::resume(body, plan, saved))
 }
 
 /// Bakes one clip with a progress bar, prints the files and lists them.
 pub fn bake_one(
+    playback: &mut Playback,
     body: &Body,
     plan: &Plan,
     path: &Path,
@@ -65,7 +105,7 @@ pub fn bake_one(
     console: &Console,
 ) -> Result<Vec<PathBuf>, Failure> {
     let bar = console.progress(name, plan.len());
-    let baked = ecorche::bake::bake(body, plan, path, |done| {
+    let baked = bake_on(playback, body, plan, path, |done| {
         bar.set_position(done as u64);
         if INTERRUPTED.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
