@@ -71,7 +71,7 @@ fn a_stack_without_a_name_is_described_by_its_layers_and_goes_to_json_and_back()
 
 #[test]
 fn layers_that_do_not_fit_together_are_refused_with_a_remedy() {
-    let character = sample("cylinder?resolution=200");
+    let character = sample("cylinder?segments=12&rings=12");
     let refused = |stack: Stack| Body::bind(character.clone(), stack, None).unwrap_err().to_string();
     let start = refused(Stack { skinning: Skinning::Linear, ..Stack::implicit() });
     assert!(start.contains("lbs + robust tracking") && start.contains("choose"), "{start}");
@@ -109,8 +109,7 @@ fn resumes(body: &Body, clip: &str) {
 }
 
 fn arm_with_muscles() -> Body {
-    let arm = sample("arm?resolution=1500");
-    Body::bind_with(arm, Stack::muscles(), &samples::arm::muscles(), ".".as_ref(), None).unwrap()
+    Body::bind_with(arm(), Stack::muscles(), &samples::arm::muscles(), ".".as_ref(), None).unwrap()
 }
 
 #[test]
@@ -239,12 +238,8 @@ fn what_a_frame_did_is_in_its_report() {
 
 #[test]
 fn one_workspace_serves_bodies_of_different_sizes_in_any_order() {
-    let arm = sample("arm?resolution=1500");
-    let mut bodies = vec![
-        Body::bind_with(arm.clone(), Stack::muscles(), &crate::samples::arm::muscles(), ".".as_ref(), None)
-            .unwrap(),
-    ];
-    for name in ["cylinder?resolution=300", "hand?resolution=1500", "arm?resolution=1500"] {
+    let mut bodies = vec![arm_with_muscles()];
+    for name in ["cylinder?segments=12&rings=16", "hand?resolution=2000", "arm?resolution=2000"] {
         let character = sample(name);
         bodies.extend(Tracking::ALL.map(|tracking| bind(&character, tracking)));
     }
