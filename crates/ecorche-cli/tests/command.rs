@@ -359,7 +359,7 @@ const EVERY_COMMAND: [&str; 14] = [
     "samples",
     "field sample:cylinder -o field.png --size 40x40 --path 5 --clip bend --frame 3",
     "operator union",
-    "join out.bend.pc2 -o joined.pc2",
+    "join out.bend.pc2 -o joined.pc2 --unchecked",
     "tissue SCENE -o tissue --until 0",
     "man pages",
     "completions bash",
