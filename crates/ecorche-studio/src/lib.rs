@@ -57,7 +57,7 @@ pub struct Options {
     pub cache: Option<Cache>,
 }
 
-/// Ends a studio from another thread, such as the one that hears of an interrupt.
+/// Ends a studio from another thread, such as the one that handles an interrupt.
 #[derive(Clone, Debug, Default)]
 pub struct Closer(Arc<Notify>);
 
