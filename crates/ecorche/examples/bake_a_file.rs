@@ -2,8 +2,9 @@
 //!
 //! `cargo run --release -p ecorche --example bake_a_file -- hero.fbx hero.pc2`; without arguments it bakes a built-in arm.
 
-use ecorche::bake::bake;
+use ecorche::bake::{self, bake};
 use ecorche::deform::{Body, Stack};
+use ecorche::output::obj;
 use ecorche::sampling::{Plan, Sampling};
 use std::error::Error;
 use std::ops::ControlFlow;
@@ -32,8 +33,11 @@ fn run(file: Option<&Path>, out: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> 
     let body = Body::bind(character.clone(), Stack::implicit(), None)?;
     // The first clip at six frames a second. The ending of `out` chooses the format of the cache.
     let plan = Plan::new(character.clips.first(), &Sampling { fps: Some(6.0), frames: None })?;
-    let baked = bake(&body, &plan, out, |_frames_done| ControlFlow::Continue(()))?;
+    let mut baked = bake(&body, &plan, out, |_frames_done| ControlFlow::Continue(()))?;
     println!("{} frames, {} vertices fell back to skinning", baked.frames, baked.fell_back);
+    // A point cache has positions alone; this is the mesh that they belong to.
+    let rest = bake::rest(&character)?;
+    baked.paths.push(obj::write(&out.with_extension("rest.obj"), &character, &rest)?);
     Ok(baked.paths)
 }
 
