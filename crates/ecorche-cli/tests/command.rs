@@ -118,7 +118,7 @@ fn mistakes_get_exit_code_two_and_a_message_that_helps() {
         (&["bake", "sample:cylinder", "-o", "out.pc2", "--tracking", "2013"], "robust, 2012, 2014"),
         (
             &["render", "sample:cylinder", "-o", "out.png", "--method", "dqs", "--show", "contact"],
-            "--method implicit",
+            "implicit or muscles",
         ),
         (&["field", "sample:cylinder", "-o", "out.jpg"], ".png or .obj"),
         (&["field", "sample:cylinder", "-o", "out.png", "--bone", "tail"], "has no field"),

@@ -184,7 +184,7 @@ impl<'a> Mirror<'a> {
 
 impl Anatomy {
     /// Everything under the skin with mirror images written out, each after its original. Entries whose other
-    /// side cannot be found stand alone; [`Anatomy::check`] names them.
+    /// side cannot be found stand alone; [`AnatomyFile::check`](super::AnatomyFile::check) names them.
     pub fn in_full(&self, character: &Character) -> BodyDef {
         let mirror = Mirror::of(character);
         let mut full =
