@@ -282,7 +282,7 @@ impl Judge {
             return Err(JudgeError::NotFinite { vertex });
         }
         let size = rest.size();
-        if !(size <= LARGEST) {
+        if size.is_nan() || size > LARGEST {
             return Err(JudgeError::Size { size });
         }
         let adjacency = Adjacency::new(rest);
