@@ -30,11 +30,11 @@ pub fn open(url: &str) -> Option<TempPath> {
 /// A page that this user alone can read and that leads to `url`.
 fn way_to(url: &str) -> std::io::Result<TempPath> {
     let mut file = tempfile::Builder::new().prefix("ecorche-studio-").suffix(".html").tempfile()?;
-    write!(
+    writeln!(
         file,
         "<!doctype html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">\
          <meta http-equiv=\"refresh\" content=\"0;url={url}\"><title>Écorché</title>\
-         <a href=\"{url}\">Open the studio</a>\n"
+         <a href=\"{url}\">Open the studio</a>"
     )?;
     file.flush()?;
     Ok(file.into_temp_path())
