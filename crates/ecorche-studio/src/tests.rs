@@ -360,7 +360,7 @@ fn a_bake_that_no_page_watches_ends_with_the_studio_and_leaves_nothing() {
         let mut socket = connect(&address).await;
         let path = folder.path().join("long.pc2").display().to_string();
         let order =
-            json!({ "path": path, "clip": "bend", "method": "lbs", "fps": 500000.0, "confirmed": true });
+            json!({ "path": path, "clip": "bend", "method": "lbs", "fps": 90000.0, "confirmed": true });
         say(&mut socket, json!({ "bake": order })).await;
         until(&mut socket, 6, |head| head["done"].as_u64() > Some(0)).await;
         drop(socket);
