@@ -52,9 +52,10 @@
 //! # let plan = Plan::new(character.clips.first(), &Sampling { fps: Some(4.0), frames: None })?;
 //! let surface = Surface::new(&character).expect("the cylinder is skinned");
 //! let judge = Judge::of(&surface)?;
-//! let volume = |method| {
-//!     let body = Body::bind(character.clone(), method, None)?;
-//!     judge_clip(&judge, &surface, &body, &plan, |_| ()).map(|figures| figures.of("volume_loss").unwrap().worst)
+//! let volume = |stack| -> Result<_, Box<dyn std::error::Error>> {
+//!     let body = Body::bind(character.clone(), stack, None)?;
+//!     let figures = judge_clip(&judge, &surface, &body, &plan, |_| ())?;
+//!     Ok(figures.of("volume_loss").unwrap().worst)
 //! };
 //! // Bent, a linearly blended tube loses volume; dual quaternions lose less.
 //! assert!(volume(Stack::dual_quaternion())? < volume(Stack::linear())?);
