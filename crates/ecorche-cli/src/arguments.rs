@@ -5,8 +5,9 @@ use crate::console::Console;
 use crate::source;
 use clap::{Args, Parser, Subcommand};
 use ecorche::character::motion::RANGE;
-use ecorche::deform::{Stack, Tracking};
+use ecorche::deform::{Stack, Tracking, Under};
 use ecorche::field::section::{Axis, UnknownAxis};
+use ecorche::hero::reference::Resolution;
 use ecorche::output::raster::View;
 use ecorche::portrait::MuscleColour;
 use ecorche::recipe::{AnatomySource, Ingredients, MotionSource, MuscleUse, Recipe, WeightSource};
@@ -62,6 +63,7 @@ pub enum Command {
     Operator(OperatorArguments),
     Join(Join),
     Tissue(Tissue),
+    Reference(ReferenceArguments),
     Man(Man),
     Completions(Completions),
 }
@@ -305,6 +307,58 @@ pub struct ImplicitArguments {
     pub anatomy: AnatomyArguments,
 }
 
+impl ImplicitArguments {
+    /// Refuses what none of the methods does, and tells what a method leaves out. `named`: the user chose the methods.
+    pub fn check_use(
+        &self,
+        ingredients: &Ingredients,
+        methods: &[Stack],
+        named: bool,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        let stacks: Vec<Stack> =
+            methods.iter().map(|m| ingredients.settings(Some(m.clone())).stack).collect();
+        let list = methods.iter().map(Stack::to_string).collect::<Vec<_>>().join(", ");
+        if let Some(tracking) = self.tracking
+            && stacks.iter().all(|stack| stack.tracking.is_none())
+        {
+            return Err(format!(
+                "--tracking {tracking}: {list} does not track; add --method implicit, or leave it out"
+            )
+            .into());
+        }
+        if self.coherent && stacks.iter().all(|stack| stack.tracking != Some(Tracking::Robust)) {
+            return Err(format!(
+                "--coherent: {list} has no robust tracking; add --method implicit, or leave it out"
+            )
+            .into());
+        }
+        let fleshed = methods.iter().any(|method| method.under == Under::Flesh);
+        if named && self.still_muscles && !fleshed {
+            return Err(format!(
+                "--still-muscles: {list} has no muscles; add --method muscles, or leave it out"
+            )
+            .into());
+        }
+        if self.no_muscles && fleshed {
+            return Err(format!(
+                "--no-muscles contradicts the method muscles in {list}; leave out one of them"
+            )
+            .into());
+        }
+        if !named
+            && ingredients.has_muscles()
+            && !fleshed
+            && let Some(tracking) = stacks.iter().find_map(|s| s.tracking)
+        {
+            console.note(&format!(
+                "the muscles of the anatomy are left out: the tracking of {tracking} has none"
+            ));
+        }
+        Ok(())
+    }
+}
+
 /// Which frames are drawn, and how large.
 #[derive(Args)]
 pub struct Drawing {
@@ -444,7 +498,8 @@ pub struct Render {
 /// Measure how good the deformed skin is.
 ///
 /// For every method and frame: intersecting triangle pairs beyond those at rest, penetration depth, volume,
-/// stretch, flipped triangles, popping, time. Prints a table of the worst and mean values and names the worst
+/// stretch, flipped triangles, popping, time; and shape against the skinning that the method starts from: roughness,
+/// creases, crushed pieces, hollow folds, boiling. Prints a table of the worst and mean values and names the worst
 /// frames. Of a body with muscles also what they do: length, width, volume, depth in bones. With --fail-above the exit
 /// code is 1 when a limit is passed, so that a build can be gated.
 #[derive(Args)]
@@ -453,6 +508,8 @@ Examples:
   ecorche measure hero.fbx --clip squat
   ecorche measure hero.fbx --clip all --methods dqs,implicit --json hero.json --plot pairs.png
   ecorche measure hero.fbx --methods implicit --fail-above pairs=20,stretch_max=3
+  ecorche measure hero.fbx --methods implicit --fail-above roughness_ratio=1.15,creases=1,crush=0.05,boil=5
+  ecorche measure hero.fbx --clip squat --against squat_reference.pc2
   ecorche measure hero.fbx --methods implicit --tracking 2014
   ecorche measure sample:arm --clip curl --methods muscles --plot-muscles muscles.png")]
 pub struct Measure {
@@ -480,6 +537,9 @@ pub struct Measure {
     /// Plot length, width and volume of the muscles over the clip to this PNG
     #[arg(long, value_name = "OUT")]
     pub plot_muscles: Option<PathBuf>,
+    /// Also measure the distance to this PC2 cache of the same character and frames, such as an elastic solution
+    #[arg(long, value_name = "REF")]
+    pub against: Option<PathBuf>,
     /// Limits such as pairs=0,stretch_max=3; exit code 1 when one is passed
     #[arg(long, value_name = "LIMITS")]
     pub fail_above: Option<String>,
@@ -711,6 +771,50 @@ pub struct Tissue {
     /// Write the tetrahedra of the last frame with fibres and volume ratios as OUT/last.vtk
     #[arg(long)]
     pub vtk: bool,
+}
+
+/// Compute what elastic flesh does in a clip, to measure methods against.
+///
+/// The closed skin is filled with elastic flesh around cores of bone, which follow the joints; the flesh settles in every
+/// pose, and the skin touches itself and never passes through. No muscles, no gravity, no history. OUT is a point cache
+/// with the file's vertices, for the same frames as `bake` writes; beside it lies a .json with the figures of every
+/// frame. Slow: seconds to minutes a frame.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  ecorche reference sample:arm --clip curl -o arm.pc2
+  ecorche reference sample:arm --clip curl --frames 20-20 --resolution fine -o arm.pc2
+  ecorche reference sample:arm --clip curl --error -o arm.pc2      (how much depends on the mesh?)
+  ecorche reference hero.glb --clip squat --region LeftLeg -o knee.pc2")]
+pub struct ReferenceArguments {
+    /// The character.
+    #[command(flatten)]
+    pub rig: Rig,
+    /// Cache to write; its ending chooses the format
+    #[arg(long, short, value_name = "OUT")]
+    pub output: PathBuf,
+    /// Which moments.
+    #[command(flatten)]
+    pub sampling: SamplingArguments,
+    /// How fine the flesh is: coarse (three or four elements between bone and skin) or fine (five)
+    #[arg(long, value_name = "NAME", default_value = "coarse")]
+    pub resolution: Resolution,
+    /// Edge of the elements, metres, in place of the resolution's
+    #[arg(long, value_name = "METRES")]
+    pub edge: Option<f64>,
+    /// Only the flesh along the bone that ends at JOINT and the bones that begin there; the rest of the skin is skinned
+    /// with dual quaternions and blended at the border
+    #[arg(long, value_name = "JOINT")]
+    pub region: Option<String>,
+    /// Solve with elements of 1.5 times the edge too, and tell how far the two results lie apart
+    #[arg(long)]
+    pub error: bool,
+    /// Fail with exit code 1 if a frame did not converge, a tetrahedron is inverted or triangles pass through each other
+    #[arg(long)]
+    pub check: bool,
+    /// Print the figures as JSON instead of a table
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Write manual pages.

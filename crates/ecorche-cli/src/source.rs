@@ -8,6 +8,7 @@ use ecorche::character::Clip;
 use ecorche::character::motion::Transfer;
 use ecorche::recipe::{Ingredients, Note, Recipe};
 use ecorche::sampling::{Plan, Sampling};
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Reads what the recipe names and tells what the user should know about it.
@@ -92,14 +93,22 @@ pub fn plan_of_one<'a>(
     Ok(Plan::new(*clip, &Sampling { fps: sampling.fps, frames })?)
 }
 
-/// Refuses to write any of `outputs` over one of `inputs`, whatever the path is spelled like.
+/// Refuses to write any of `outputs` over one of `inputs` or over another output, whatever the path is spelled like. `-`, the
+/// standard output, is no file.
 pub fn protect_inputs(inputs: &[PathBuf], outputs: &[PathBuf]) -> Result<(), Failure> {
-    let places: Vec<_> = inputs.iter().filter_map(|path| Some((place(path)?, path))).collect();
-    for output in outputs {
-        let Some(there) = place(output) else { continue };
-        if let Some((_, input)) = places.iter().find(|(at, _)| *at == there) {
+    let places: HashMap<_, _> = inputs.iter().filter_map(|path| Some((place(path)?, path))).collect();
+    let mut written = HashSet::new();
+    for output in outputs.iter().filter(|path| path.as_os_str() != "-") {
+        if !written.insert(output) {
             return Err(format!(
-                "{}: would overwrite {}, which is read; choose another name with -o",
+                "{}: would be written twice; give each result a name of its own",
+                output.display()
+            )
+            .into());
+        }
+        if let Some(input) = place(output).and_then(|there| places.get(&there)) {
+            return Err(format!(
+                "{}: would overwrite {}, which is read; choose another name",
                 output.display(),
                 input.display()
             )

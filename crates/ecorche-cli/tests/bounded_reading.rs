@@ -1,6 +1,8 @@
 //! Files that never end or never start are refused at once.
 #![cfg(unix)]
 
+mod program;
+
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -8,15 +10,8 @@ use std::time::{Duration, Instant};
 
 /// Runs the command; fails the test if it takes longer than a few seconds.
 fn ecorche(arguments: &[&str], folder: &Path) -> (Option<i32>, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_ecorche"))
-        .args(arguments)
-        .current_dir(folder)
-        .env("ECORCHE_CACHE", folder.join("cache"))
-        .env("NO_COLOR", "1")
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut command = program::command(arguments, folder);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let start = Instant::now();
     while child.try_wait().unwrap().is_none() {
         if start.elapsed() > Duration::from_secs(60) {

@@ -1,22 +1,11 @@
 //! What is written stays where it was asked for: no file outside, none over another, none over what was read.
 
+mod program;
+
+use program::{ecorche, text};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-fn ecorche(arguments: &[&str], folder: &Path) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ecorche"))
-        .args(arguments)
-        .current_dir(folder)
-        .env("ECORCHE_CACHE", folder.join("cache"))
-        .env("NO_COLOR", "1")
-        .output()
-        .unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
+use std::process::Command;
 
 /// Every file below a folder.
 fn files(folder: &Path) -> BTreeSet<PathBuf> {
@@ -214,7 +203,17 @@ fn what_is_read_is_not_written_over_whatever_it_is_called() {
     }
     let names = ["hero.glb", "arm.toml", "a.pc2", "b.pc2"];
     let before = names.map(|name| std::fs::read(at(name)).unwrap());
-    let cases: [&[&str]; 8] = [
+    std::fs::hard_link(at("hero.glb"), at("hero.png")).unwrap();
+    std::fs::hard_link(at("hero.glb"), at("field.obj")).unwrap();
+    let still = ["--frames", "0-0", "--methods", "lbs"];
+    let measure = |more: &[&'static str]| [&["measure", "hero.glb"], &still[..], more].concat();
+    let [json, plot] = [measure(&["--json", "hero.glb"]), measure(&["--plot", "hero.png"])];
+    let cases: [&[&str]; 13] = [
+        &["info", "hero.glb", "--json", "hero.glb"],
+        &json,
+        &plot,
+        &["field", "hero.glb", "-o", "hero.png"],
+        &["field", "hero.glb", "-o", "field.obj"],
         &["bake", "hero.glb", "-o", "hero.glb"],
         &["bake", "hero.glb", "-o", "link.glb"],
         &["bake", "hero.glb", "-o", "soft.glb"],
@@ -229,6 +228,9 @@ fn what_is_read_is_not_written_over_whatever_it_is_called() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", text(&output.stdout));
         assert!(text(&output.stderr).contains("would overwrite"), "{arguments:?}: {}", text(&output.stderr));
     }
+    let twice = run(&["bake", "hero.glb", "-o", "c.pc2", "--state", "c.pc2"]);
+    assert_eq!(twice.status.code(), Some(2));
+    assert!(text(&twice.stderr).contains("written twice"), "{}", text(&twice.stderr));
     // One frame of a sequence may be what is read.
     let obj = ["bake", "sample:cylinder", "-o", "s.obj", "--frames", "0-1", "--method", "lbs", "--fps", "4"];
     assert_eq!(run(&obj).status.code(), Some(0));

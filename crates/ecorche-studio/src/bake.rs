@@ -6,6 +6,7 @@ use ecorche::anatomy::Anatomy;
 use ecorche::bake::{BakeError, bake};
 use ecorche::output::{Format, obj};
 use ecorche::sampling::{Plan, Sampling};
+use ecorche::surface::LayerDef;
 use serde::Serialize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -115,6 +116,8 @@ impl Bake {
         self.update(|progress| progress.frames = plan.len());
         notify();
         let body = bodies.bind(order.method, anatomy, folder, false).map_err(|e| words(&e))?;
+        let layers = order.smooth.map(LayerDef::Smooth).into_iter().collect();
+        let body = body.with_layers(layers).map_err(|e| words(&e))?;
         let baked = bake(&body, &plan, path, |done| {
             self.update(|progress| progress.done = done);
             notify();
@@ -147,6 +150,7 @@ mod tests {
             path,
             clip: Some("bend".to_owned()),
             method: Look::Dqs,
+            smooth: None,
             fps: Some(10.0),
             confirmed: false,
         }
@@ -196,8 +200,14 @@ mod tests {
             let job = Bake::default();
             job.begin();
             let clip = clip.map(str::to_owned);
-            let order =
-                BakeOrder { path: path.to_owned(), clip, method: Look::Lbs, fps: None, confirmed: false };
+            let order = BakeOrder {
+                path: path.to_owned(),
+                clip,
+                method: Look::Lbs,
+                smooth: None,
+                fps: None,
+                confirmed: false,
+            };
             job.run(&order, &bodies, Anatomy::default(), PathBuf::new(), || ());
             assert!(job.progress().failed && job.progress().outcome.contains(words), "{:?}", job.progress());
         }

@@ -6,8 +6,8 @@
 use crate::message::Look;
 use ecorche::anatomy::Anatomy;
 use ecorche::cache::Cache;
-use ecorche::deform::{BindError, Body, Settings, Stack};
-use ecorche::recipe::Ingredients;
+use ecorche::deform::{Body, Settings, Stack};
+use ecorche::recipe::{Ingredients, RecipeError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -90,7 +90,7 @@ impl Bodies {
         anatomy: Anatomy,
         folder: PathBuf,
         coherent: bool,
-    ) -> Result<Body, BindError> {
+    ) -> Result<Body, RecipeError> {
         let ingredients = self.ingredients.clone().with_anatomy(anatomy, folder);
         let settings = Settings { coherent, ..ingredients.settings(Some(look.stack())) };
         ingredients.bind(settings, self.cache.as_ref())

@@ -66,6 +66,7 @@ impl Document {
                 let text = init::write(character, &if none { preset::place(character) } else { own });
                 let file = AnatomyFile::parse("the new anatomy", text)?;
                 file.check(&character.skeleton)?;
+                file.check_pieces(character)?;
                 file
             }
         };
@@ -151,6 +152,7 @@ impl Document {
             changed.apply(edit)?;
         }
         changed.check(&character.skeleton)?;
+        changed.check_pieces(character)?;
         base.take(changed.text())?;
         base.drag = drag;
         *self = base;
@@ -193,6 +195,7 @@ impl Document {
     pub fn replace(&mut self, character: &Character, text: &str) -> Result<(), DocumentError> {
         let file = AnatomyFile::parse("the restored anatomy", text.to_owned()).map_err(FileError::from)?;
         file.check(&character.skeleton)?;
+        file.check_pieces(character)?;
         self.take(text)?;
         self.recovery.settle();
         Ok(())
@@ -202,6 +205,7 @@ impl Document {
     pub fn load(&mut self, character: &Character, path: &Path) -> Result<(), DocumentError> {
         let file = AnatomyFile::read(path)?;
         file.check(&character.skeleton)?;
+        file.check_pieces(character)?;
         self.take(file.text())?;
         self.saved = file.text().to_owned();
         self.path = Some(path.to_owned());
@@ -226,7 +230,7 @@ impl Document {
 
     /// For the page: everything that can be edited.
     pub fn describe(&self) -> Value {
-        let Anatomy { skin, body } = self.anatomy();
+        let Anatomy { skin, body, .. } = self.anatomy();
         json!({
             "revision": self.revision,
             "path": self.path.as_ref().map(|p| p.display().to_string()),

@@ -16,6 +16,7 @@ use ecorche::frame::Frame;
 use ecorche::inspect::{Inspector, QUANTITIES, Quantity, QuantityError};
 use ecorche::muscle::{Flesh, Musculature};
 use ecorche::output::ColourMap;
+use ecorche::surface::{LayerDef, smooth};
 use glam::Quat;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -180,7 +181,11 @@ struct FrameHead {
 
 /// A body in use with what it carries from frame to frame.
 struct Running {
-    body: Arc<Body>,
+    /// As it was bound.
+    bound: Arc<Body>,
+    /// The same with what lies on its surface.
+    body: Body,
+    smooth: Option<smooth::Settings>,
     state: State,
     /// The clip whose keys the state follows.
     clip: Option<String>,
@@ -479,7 +484,9 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
         let mut flesh = Flesh::default();
         let mut path = Vec::new();
         for (k, &look) in view.looks.iter().enumerate() {
-            let Some((shown, binding, trouble)) = self.choose(look, view.clip.as_deref()) else { continue };
+            let Some((shown, binding, trouble)) = self.choose(look, view.clip.as_deref(), view.smooth) else {
+                continue;
+            };
             let running = self.running.get_mut(&shown).expect("just chosen");
             let source = view.trace.filter(|_| k == 0).and_then(|v| studio.drawn.source(v));
             let traced = source
@@ -644,19 +651,25 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
 
     /// The look to show for the one asked for, whether a newer body is being bound, and what is wrong. Until a body is
     /// bound for it, dual quaternions are shown.
-    fn choose(&mut self, look: Look, clip: Option<&str>) -> Option<(Look, bool, Option<String>)> {
+    fn choose(
+        &mut self,
+        look: Look,
+        clip: Option<&str>,
+        smooth: Option<smooth::Settings>,
+    ) -> Option<(Look, bool, Option<String>)> {
         let ready = self.studio.bodies.get(look);
-        let (shown, body) = match ready.body {
+        let (shown, bound) = match ready.body {
             Some(body) => (look, body),
             None => (Look::Dqs, self.studio.bodies.get(Look::Dqs).body?),
         };
-        let current = self
-            .running
-            .get(&shown)
-            .is_some_and(|r| Arc::ptr_eq(&r.body, &body) && r.clip.as_deref() == clip);
-        if !current {
-            let state = clip.map_or_else(State::default, State::of_clip);
-            self.running.insert(shown, Running { body, state, clip: clip.map(str::to_owned) });
+        let running = self.running.get(&shown);
+        let running = running.filter(|r| Arc::ptr_eq(&r.bound, &bound) && r.clip.as_deref() == clip);
+        if running.is_none_or(|r| r.smooth != smooth) {
+            // Muscles swing on when only the smoothing changes.
+            let fresh = || clip.map_or_else(State::default, State::of_clip);
+            let state = running.map_or_else(fresh, |r| r.state.clone());
+            let body = bound.with_layers(smooth.map(LayerDef::Smooth).into_iter().collect()).ok()?;
+            self.running.insert(shown, Running { bound, body, smooth, state, clip: clip.map(str::to_owned) });
         }
         Some((shown, !ready.fresh, ready.problem))
     }
@@ -702,6 +715,9 @@ fn check(view: &View, studio: &Studio) -> Result<(), String> {
     }
     if view.trace.is_some_and(|v| studio.drawn.source(v).is_none()) {
         return Err("there is no such vertex to follow".to_owned());
+    }
+    if let Some(settings) = view.smooth {
+        LayerDef::Smooth(settings).check().map_err(|error| error.to_string())?;
     }
     let levels = view.inside.surface.as_ref().is_none_or(|s| s.level.is_finite());
     let planes = view.inside.slice.as_ref().is_none_or(|s| s.at.is_finite());

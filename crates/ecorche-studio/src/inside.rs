@@ -5,7 +5,7 @@ use crate::message::{Array, Inside, Kind, SliceLook, SurfaceLook, encode};
 use crate::studio::Studio;
 use axum::body::Bytes;
 use ecorche::character::Pose;
-use ecorche::deform::Body;
+use ecorche::deform::{Body, Tracking};
 use ecorche::field::section::{Axis, Section, Window};
 use ecorche::frame::Frame;
 use ecorche::muscle::{Flesh, Musculature};
@@ -230,6 +230,7 @@ pub fn graph(studio: &Studio, joint: &str) -> Bytes {
     let document = studio.document();
     let skin = &document.anatomy().skin;
     let (name, controller) = skin.at(joint);
+    let name = name.unwrap_or(Tracking::from(skin.tracking).operator());
     let operator = ecorche::field::operator::by_name(name);
     let Some(operator) = operator else {
         return encode(Kind::Graph, &json!({ "joint": joint, "operator": name }), &[]);

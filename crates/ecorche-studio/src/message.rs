@@ -20,6 +20,7 @@
 
 use axum::body::Bytes;
 use ecorche::anatomy::Edit;
+use ecorche::surface::smooth;
 use serde::{Deserialize, Serialize};
 
 /// Version of the layout, and of the texts the page sends; part of the engine's address.
@@ -178,6 +179,9 @@ pub struct BakeOrder {
     pub clip: Option<String>,
     /// The method.
     pub method: Look,
+    /// Corrective smoothing over it.
+    #[serde(default)]
+    pub smooth: Option<smooth::Settings>,
     /// Frames per second; the clip's own without.
     pub fps: Option<f32>,
     /// Whether the user said yes to an existing file or another folder.
@@ -221,6 +225,9 @@ pub struct View {
     pub pose: Vec<(usize, [f32; 4])>,
     /// One, or two to compare.
     pub looks: Vec<Look>,
+    /// Corrective smoothing over each of them.
+    #[serde(default)]
+    pub smooth: Option<smooth::Settings>,
     /// A quantity of [`ecorche::inspect`] to colour the first by.
     pub quantity: Option<String>,
     /// A drawn vertex whose path through the frame is sent.

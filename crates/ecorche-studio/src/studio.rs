@@ -74,7 +74,8 @@ impl Studio {
         let named = folders.iter().filter_map(|folder| folder.canonicalize().ok());
         let of_anatomy = document.path().and_then(folder_of);
         let chosen = folder_of(&home.join("any")).into_iter().chain(of_anatomy).chain(named).collect();
-        let textures = ingredients.recipe().file().map(Textures::read).unwrap_or_default();
+        let own = || Textures::plain(&character.colours);
+        let textures = ingredients.recipe().file().map(Textures::read).unwrap_or_else(own);
         let bodies = Bodies::new(ingredients, cache);
         bodies.update(document.anatomy(), document.folder());
         Ok(Arc::new(Self {

@@ -193,6 +193,31 @@ fn a_page_sees_the_frame_it_scrubs_to_and_undo_brings_the_same_bits_back() {
 }
 
 #[test]
+fn smoothing_is_seen_at_once_and_gone_when_switched_off() {
+    with_server(async |address, _| {
+        let mut socket = connect(&address).await;
+        let of = |id: u64, smooth: Value| {
+            let mut view = view("lbs", 20.0);
+            view["view"]["id"] = id.into();
+            view["view"]["smooth"] = smooth;
+            view
+        };
+        let mut shown = Vec::new();
+        let strong = json!({ "factor": 0.5, "iterations": 30 });
+        for (id, smooth) in [(1, Value::Null), (2, strong), (3, Value::Null)] {
+            say(&mut socket, of(id, smooth)).await;
+            let of_view = |head: &Value| head["view"] == id && shows("lbs", 20.0)(head);
+            shown.push(until(&mut socket, 3, of_view).await.1.swap_remove(5));
+        }
+        assert_ne!(shown[0], shown[1], "the bend is smoothed");
+        assert_eq!(shown[0], shown[2]);
+        say(&mut socket, of(4, json!({ "factor": 7.0 }))).await;
+        let (notice, _) = until(&mut socket, 5, |_| true).await;
+        assert!(notice["text"].as_str().unwrap().contains("0 to 1"), "{notice}");
+    });
+}
+
+#[test]
 fn a_pause_holds_muscles_in_their_swing_and_scrubbing_lets_them_rest() {
     with_server_of("arm?resolution=2000", async |address, _| {
         let mut socket = connect(&address).await;

@@ -71,6 +71,30 @@ pub struct Baked {
     pub frames: usize,
     /// Vertices that fell back to a simpler position, summed over the frames.
     pub fell_back: usize,
+    /// Pieces of the surface that were worse off than by skinning in some frame and faded back to it, by number.
+    pub faded: Vec<Faded>,
+}
+
+/// A piece of the surface that faded back to skinning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Faded {
+    /// Its number, see [`Pieces`](crate::pieces::Pieces).
+    pub piece: u32,
+    /// In how many frames.
+    pub frames: usize,
+    /// Most of its vertices in one frame.
+    pub vertices: u32,
+}
+
+impl Baked {
+    fn fade(&mut self, found: &[(u32, u32)]) {
+        for &(piece, vertices) in found {
+            match self.faded.iter_mut().find(|f| f.piece == piece) {
+                Some(f) => (f.frames, f.vertices) = (f.frames + 1, f.vertices.max(vertices)),
+                None => self.faded.push(Faded { piece, frames: 1, vertices }),
+            }
+        }
+    }
 }
 
 /// Bakes `plan` to `path`, whose ending chooses the format. Frames are those of the whole clip, played from its start:
@@ -102,6 +126,7 @@ pub fn bake_on(
         playback.frame_into(frame_number, &mut workspace, &mut frame);
         writer.write_frame(&frame)?;
         baked.fell_back += frame.report.fell_back;
+        baked.fade(&frame.found.faded);
         baked.frames += 1;
         if progress(baked.frames).is_break() {
             return Err(BakeError::Stopped);

@@ -1,11 +1,13 @@
 //! One deformed moment of a character.
 
 use crate::muscle::Flesh;
+use crate::pieces::Pieces;
 use crate::skinning::Surface;
 use crate::surface::SurfaceReport;
 use crate::tracking::VertexReport;
 use glam::{Vec3, Vec3A};
 use serde::Serialize;
+use std::sync::Arc;
 
 /// Every mesh of a character at one moment, in world space (metres, Y up). Frames are equal if they show and report the
 /// same; what was found on the way does not count.
@@ -35,6 +37,10 @@ pub struct Found {
     /// Of each vertex: cosine between the gradients of its part and of the one it meets; 1 where it meets none. Empty
     /// without tracking.
     pub cosines: Vec<f32>,
+    /// The pieces of the surface and their roles; `None` without tracking.
+    pub pieces: Option<Arc<Pieces>>,
+    /// Pieces that were worse off than by skinning and faded back to it, and how many of their vertices.
+    pub faded: Vec<(u32, u32)>,
     /// Muscles and fat; empty without.
     pub flesh: Flesh,
     /// Name and milliseconds of each stage, in order, on this machine; empty without tracking.
@@ -74,6 +80,8 @@ impl Found {
         self.cosines.clear();
         self.stages.clear();
         self.path.clear();
+        self.pieces = None;
+        self.faded.clear();
         self.flesh.muscles.clear();
         self.flesh.fat.clear();
         self.flesh.frames.clear();
@@ -139,4 +147,8 @@ pub struct TrackingReport {
     /// Pairs of triangles that cross and did not at rest, before they were untangled and after; zero for schemes
     /// that do not untangle.
     pub pairs: [usize; 2],
+    /// Vertices that were worse off than by skinning and faded back to it.
+    pub faded: usize,
+    /// Pieces of the surface that have such vertices.
+    pub faded_pieces: usize,
 }

@@ -21,7 +21,7 @@ pub fn read_text(path: &Path) -> Result<String> {
 }
 
 /// The bytes of a regular file of at most `most` bytes.
-pub fn read_up_to(path: &Path, most: u64) -> Result<Vec<u8>> {
+pub(crate) fn read_up_to(path: &Path, most: u64) -> Result<Vec<u8>> {
     let too_large = || {
         let what = format!("is larger than {:.1} GB, the most that is read", most as f64 / 1e9);
         Error::new(ErrorKind::FileTooLarge, what)

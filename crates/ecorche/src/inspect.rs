@@ -9,12 +9,13 @@ use crate::skinning::Surface;
 use crate::tracking::VertexReport;
 
 /// The quantities there are, with what they show.
-pub const QUANTITIES: [(&str, &str); 11] = [
+pub const QUANTITIES: [(&str, &str); 12] = [
     ("stretch", "mean length of the edges around a vertex over rest"),
     ("depth", "depth of vertices inside another part of the skin"),
     ("crossing", "triangles that meet others, and did not at rest"),
     ("region", "the skin by the bone that holds it most"),
     ("weight:JOINT", "weight of a joint"),
+    ("role", "1 skin, 2 worn, 3 rigid, 4 loose; with tracking"),
     ("iso-error", "how far a vertex is from the field value it had at rest; with tracking"),
     ("contact", "vertices held by a contact; with tracking"),
     ("beta", "how much of a vertex the contact holds, spread around it; with tracking"),
@@ -24,8 +25,8 @@ pub const QUANTITIES: [(&str, &str); 11] = [
 ];
 
 /// Those that only tracking finds.
-const OF_TRACKING: [&str; 6] =
-    ["iso-error", "contact", "beta", "vertex-state", "gradient-angle", "evaluations"];
+const OF_TRACKING: [&str; 7] =
+    ["role", "iso-error", "contact", "beta", "vertex-state", "gradient-angle", "evaluations"];
 
 /// Values of a named quantity, one list per mesh, one value per file vertex.
 #[derive(Clone, Debug)]
@@ -176,6 +177,11 @@ fn of_tracking_values(name: &str, tracked: &Found) -> (&'static str, [f32; 2], C
     let of_reports = |value: fn(&VertexReport) -> f32| reports.iter().map(value).collect::<Vec<f32>>();
     let sequential = |unit, most: f32, values| (unit, [0.0, most], ColourMap::Sequential, values);
     match name {
+        "role" => {
+            let pieces = tracked.pieces.as_deref();
+            let number = |v: usize| pieces.map_or(f32::NAN, |pieces| f32::from(1 + pieces.role(v) as u8));
+            sequential("", 4.0, (0..reports.len()).map(number).collect())
+        }
         "iso-error" => sequential("", 0.1, of_reports(|r| r.iso_error)),
         "contact" => sequential("", 1.0, of_reports(|r| f32::from(r.contact > 0.0))),
         "beta" => sequential("", 1.0, of_reports(|r| r.contact)),

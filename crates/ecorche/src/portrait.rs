@@ -12,6 +12,7 @@ use crate::frame::Frame;
 use crate::inspect::{Inspector, Quantity, QuantityError};
 use crate::muscle::{Flesh, Musculature};
 use crate::output::Picture;
+use crate::output::colour::Colour;
 use crate::output::legend::Legend;
 use crate::output::raster::{Camera, Framing, Scene, Settings, Surface, View, ground_height, render};
 use crate::sampling::Plan;
@@ -115,6 +116,9 @@ impl<'a> Portrait<'a> {
             let normals =
                 mesh.shading.vertex_normals(&mesh.faces.corners, &posed.normals, mesh.positions.len());
             let mut surface = Surface::new(&posed.positions, &mesh.triangles).normals(normals);
+            if let Some(colour) = self.character.colour(mesh) {
+                surface = surface.colour(Colour(colour.into()));
+            }
             if let Some(quantity) = quantity {
                 surface = surface.quantity(&quantity.values[m], quantity.range, quantity.map);
             }

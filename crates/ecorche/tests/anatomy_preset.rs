@@ -17,7 +17,7 @@ fn athlete() -> &'static Character {
 }
 
 fn in_full(character: &Character) -> BodyDef {
-    Anatomy { skin: SkinDef::default(), body: place(character).body }.in_full(character)
+    Anatomy { body: place(character).body, ..Anatomy::default() }.in_full(character)
 }
 
 fn point(character: &Character, frames: &BindFrames, spot: &Attachment) -> Vec3 {

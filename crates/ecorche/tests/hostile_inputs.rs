@@ -13,10 +13,11 @@ use ecorche::frame::Frame;
 use ecorche::measure::{FrameInput, Judge};
 use ecorche::output::obj;
 use ecorche::output::pc2::Pc2;
-use ecorche::recipe::{Ingredients, Recipe};
+use ecorche::recipe::{Ingredients, MotionSource, Recipe};
 use ecorche::samples;
 use ecorche::sampling::{Plan, Sampling};
 use ecorche::skinning::Surface;
+use ecorche::surface::LayerDef;
 use ecorche::tissue::scene::{Log, Scene};
 use std::path::Path;
 use std::sync::mpsc;
@@ -28,6 +29,9 @@ const FOUND: [u64; 0] = [];
 const FEW: u64 = 40;
 /// Longest a case may take, however busy the machine is.
 const LONGEST: Duration = Duration::from_secs(120);
+
+/// Cases that take longer are named.
+const SLOW: Duration = Duration::from_secs(20);
 
 /// A generator of numbers that is the same on every machine (splitmix64).
 struct Dice(u64);
@@ -202,6 +206,9 @@ fn one_frame(body: &Body) -> Frame {
 fn use_character(ingredients: Ingredients) {
     let character = ingredients.character.clone();
     one_frame(&Body::bind(character.clone(), Stack::centre_of_rotation(), None).unwrap());
+    let smooth = LayerDef::Smooth(Default::default());
+    let smoothed = Stack { surface: vec![smooth], ..Stack::linear() };
+    one_frame(&Body::bind(character.clone(), smoothed, None).unwrap());
     if let Ok(body) = ingredients.bind(ingredients.settings(Some(Stack::implicit())), None) {
         one_frame(&body);
     }
@@ -223,9 +230,27 @@ fn use_character(ingredients: Ingredients) {
     }
 }
 
+/// A character file.
+struct Source {
+    ending: &'static str,
+    bytes: Vec<u8>,
+    /// Where a mesh alone gets its skeleton and clips from.
+    motion: MotionSource,
+}
+
+impl Source {
+    /// Writes `bytes` in place of its own and reads what they are.
+    fn read(&self, bytes: &[u8], folder: &Path) -> Option<Ingredients> {
+        let path = folder.join(format!("character.{}", self.ending));
+        std::fs::write(&path, bytes).unwrap();
+        let recipe = Recipe { motion: self.motion.clone(), ..Recipe::of(path.display().to_string()) };
+        recipe.read().ok()
+    }
+}
+
 /// What is damaged, made once.
 struct Sources {
-    files: Vec<(&'static str, Vec<u8>)>,
+    files: Vec<Source>,
     piece: Vec<u8>,
     scene: &'static str,
     checkpoint: Vec<u8>,
@@ -253,12 +278,14 @@ impl Sources {
         let mut files = Vec::new();
         for sample in ["cylinder", "arm?resolution=2000"] {
             let character = samples::build(sample).unwrap();
-            files.push(("glb", glb(&character)));
-            let path = folder.path().join("mesh.obj");
-            let rest = ecorche::bake::rest(&character.into()).unwrap();
-            let character = samples::build(sample).unwrap();
-            obj::write(&path, &character, &rest).unwrap();
-            files.push(("obj", std::fs::read(path).unwrap()));
+            files.push(Source { ending: "glb", bytes: glb(&character), motion: MotionSource::Own });
+            let mesh = mesh_alone(sample, folder.path());
+            if sample == "cylinder" {
+                // Pieces that lie on each other.
+                let bytes = copies(std::str::from_utf8(&mesh.bytes).unwrap(), 4).into_bytes();
+                files.push(Source { ending: "obj", bytes, motion: mesh.motion.clone() });
+            }
+            files.push(mesh);
         }
         let path = folder.path().join("piece.pc2");
         let points = vec![glam::Vec3::ONE; 20];
@@ -287,12 +314,10 @@ impl Sources {
                 assert!(resumed.is_err() || checkpoint == self.checkpoint, "a damaged checkpoint was used");
             }
             _ => {
-                let (ending, bytes) = &self.files[dice.below(self.files.len())];
-                let mut bytes = bytes.clone();
+                let source = &self.files[dice.below(self.files.len())];
+                let mut bytes = source.bytes.clone();
                 damage(&mut bytes, &mut dice);
-                let path = folder.join(format!("damaged.{ending}"));
-                std::fs::write(&path, bytes).unwrap();
-                if let Ok(ingredients) = Recipe::of(path.display().to_string()).read() {
+                if let Some(ingredients) = source.read(&bytes, folder) {
                     use_character(ingredients);
                 }
             }
@@ -334,11 +359,15 @@ fn what_a_reader_accepts_breaks_nothing_after_it() {
     };
     for seed in FOUND.into_iter().chain((first..).take_while(|&seed| go_on(seed))) {
         started.send(seed).unwrap();
+        let begun = Instant::now();
         let result =
             std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| sources.case(seed, folder.path())));
         if let Err(panic) = result {
             eprintln!("seed {seed} fails");
             std::panic::resume_unwind(panic);
+        }
+        if begun.elapsed() > SLOW {
+            eprintln!("seed {seed} takes {:.0} s", begun.elapsed().as_secs_f32());
         }
     }
     drop(started);
@@ -349,17 +378,76 @@ fn what_a_reader_accepts_breaks_nothing_after_it() {
 fn the_undamaged_files_are_read_and_used() {
     let sources = Sources::new();
     let folder = tempfile::tempdir().unwrap();
-    for (ending, bytes) in &sources.files {
-        let path = folder.path().join(format!("whole.{ending}"));
-        std::fs::write(&path, bytes).unwrap();
-        let ingredients = Recipe::of(path.display().to_string()).read();
-        match *ending {
-            "glb" => {
-                let ingredients = ingredients.unwrap();
-                assert!(ingredients.notes.is_empty(), "{:?}", ingredients.notes);
-                use_character(ingredients);
+    for source in &sources.files {
+        let ingredients = source.read(&source.bytes, folder.path()).unwrap();
+        assert!(source.ending != "glb" || ingredients.notes.is_empty(), "{:?}", ingredients.notes);
+        use_character(ingredients);
+    }
+}
+
+/// A sample's mesh without its skeleton, which comes from the sample again.
+fn mesh_alone(sample: &str, folder: &Path) -> Source {
+    let character = samples::build(sample).unwrap();
+    let path = folder.join("mesh.obj");
+    let character = std::sync::Arc::new(character);
+    obj::write(&path, &character, &ecorche::bake::rest(&character).unwrap()).unwrap();
+    let motion = MotionSource::File(format!("sample:{sample}"));
+    Source { ending: "obj", bytes: std::fs::read(path).unwrap(), motion }
+}
+
+/// The mesh of an OBJ several times, each a mesh of its own.
+fn copies(text: &str, count: usize) -> String {
+    let vertices = text.lines().filter(|line| line.starts_with("v ")).count();
+    let mut all = String::new();
+    for copy in 0..count {
+        all += &format!("o copy{copy}\n");
+        for line in text.lines() {
+            let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
+            if kind == "v" {
+                all += &format!("{line}\n");
+            } else if kind == "f" {
+                let corner = |corner: &str| {
+                    let first = corner.split('/').next().unwrap_or_default();
+                    (first.parse::<usize>().unwrap() + copy * vertices).to_string()
+                };
+                all += &format!("f {}\n", rest.split_whitespace().map(corner).collect::<Vec<_>>().join(" "));
             }
-            _ => drop(ingredients),
         }
     }
+    all
+}
+
+/// Copies of a skin that lie on each other are one skin: they cost no more than one and move alike. Those that do not
+/// quite lie on each other are refused where they would take the square of their number.
+#[test]
+fn copies_of_a_skin_are_one_and_heaps_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = mesh_alone("cylinder?segments=12&rings=16", folder.path());
+    let text = std::str::from_utf8(&one.bytes).unwrap();
+    let bound = |bytes: &[u8]| {
+        let ingredients = one.read(bytes, folder.path()).unwrap();
+        ingredients.bind(ingredients.settings(Some(Stack::implicit())), None)
+    };
+    let single = bound(copies(text, 1).as_bytes()).unwrap();
+    let fifty = bound(copies(text, 50).as_bytes()).unwrap();
+    let vertices = |body: &Body| body.surface().unwrap().mesh.positions.len();
+    assert_eq!(vertices(&fifty), vertices(&single));
+    let (alone, among) = (one_frame(&single), one_frame(&fifty));
+    assert_eq!(among.meshes.len(), 50);
+    assert!(among.meshes.iter().all(|mesh| mesh.positions == alone.meshes[0].positions));
+
+    // Every vertex a little off: no copy is the same as another, and all of them cross.
+    let mut dice = Dice(7);
+    let mut shaken = String::new();
+    for line in copies(text, 120).lines() {
+        let mut words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        if words[0] == "v" {
+            for word in &mut words[1..4] {
+                *word = (word.parse::<f32>().unwrap() + 2e-4 * dice.below(100) as f32).to_string();
+            }
+        }
+        shaken += &format!("{}\n", words.join(" "));
+    }
+    let refused = bound(shaken.as_bytes()).err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(refused.contains("heap of triangles"), "{refused}");
 }

@@ -38,7 +38,14 @@ pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
         written.extend(output::paths(path, &Shot::new(&ingredients.character, plan))?);
     }
     source::protect_inputs(&ingredients.inputs(), &written)?;
-    let settings = ingredients.settings(arguments.method.clone());
+    let method = arguments.method.clone().unwrap_or_else(|| ingredients.best_stack());
+    arguments.implicit.check_use(
+        &ingredients,
+        std::slice::from_ref(&method),
+        arguments.method.is_some(),
+        console,
+    )?;
+    let settings = ingredients.settings(Some(method));
     let body = bind(&ingredients, settings.clone(), cache.as_ref(), console)?;
     // A second interrupt while this one is being honoured is not an error.
     let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
@@ -120,6 +127,20 @@ pub fn bake_one(
         console.warn(&format!(
             "{name}: {} vertex positions over all frames fell back to a simpler method",
             baked.fell_back
+        ));
+    }
+    if let (Some(worst), Some(parts)) = (baked.faded.iter().max_by_key(|f| f.vertices), body.parts()) {
+        let more = match baked.faded.len() - 1 {
+            0 => String::new(),
+            1 => " and another piece".to_owned(),
+            more => format!(" and {more} other pieces"),
+        };
+        console.warn(&format!(
+            "{name}: {}{more} came out worse than by skinning and faded back to it, in {} of {} frames; give it a role \
+             with [[piece]] in the anatomy file",
+            parts.pieces.title(worst.piece as usize),
+            worst.frames,
+            baked.frames
         ));
     }
     console.note(&format!("{name}: {} frames at {} fps, {}", baked.frames, plan.fps, body.stack()));

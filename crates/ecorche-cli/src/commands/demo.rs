@@ -61,7 +61,7 @@ pub fn run(arguments: &Demo, console: &Console) -> Result<Outcome, Failure> {
     let sparse = Sampling { fps: Some(MEASURED_FPS), frames: None };
     let plans =
         character.clips.iter().map(|clip| Plan::new(Some(clip), &sparse)).collect::<Result<Vec<_>, _>>()?;
-    let measured = measure(&judge, &surface, &bodies, &plans, console)?;
+    let measured = measure(&judge, &surface, &bodies, &plans, None, console)?;
     let text = describe(&measured);
     console.print(&text)?;
     file::write(&folder.join("measure.txt"), text.as_bytes())?;

@@ -13,6 +13,7 @@ use ecorche::output::sheet::Sheet;
 use ecorche::output::{ColourMap, Picture, file, names, obj, picture};
 use ecorche::portrait::{FieldLook, Show, Through, draw_fields, field_surface, part_of_joint};
 use ecorche::sampling::Plan;
+use std::path::PathBuf;
 
 /// Most frames on a contact sheet unless told otherwise.
 const PANELS: u16 = 8;
@@ -36,7 +37,10 @@ pub fn run(arguments: &FieldArguments, console: &Console) -> Result<Outcome, Fai
     let character = &ingredients.character;
     let drawing = &arguments.drawing;
     let plan = drawing.plan(&ingredients, &arguments.rig.file, console)?;
-    let numbers = if as_mesh { plan.frames.clone().collect() } else { drawing.numbers(&plan, PANELS) };
+    let numbers: Vec<usize> =
+        if as_mesh { plan.frames.clone().collect() } else { drawing.numbers(&plan, PANELS) };
+    let outputs = if as_mesh { mesh_paths(arguments, &numbers) } else { vec![arguments.output.clone()] };
+    source::protect_inputs(&ingredients.inputs(), &outputs)?;
 
     let cache = source::user_cache(&arguments.cache);
     let settings = Settings { composition, ..Stack::implicit().into() };
@@ -62,7 +66,7 @@ pub fn run(arguments: &FieldArguments, console: &Console) -> Result<Outcome, Fai
         height,
     };
     if as_mesh {
-        write_meshes(arguments, &body, &plan, &numbers, &look, console)?;
+        write_meshes(arguments, &body, &plan, numbers.iter().zip(&outputs), &look, console)?;
         return Ok(Outcome::Done);
     }
     let bar = console.progress("drawing", numbers.len());
@@ -78,26 +82,30 @@ pub fn run(arguments: &FieldArguments, console: &Console) -> Result<Outcome, Fai
     Ok(Outcome::Done)
 }
 
+/// The OBJ of each frame.
+fn mesh_paths(arguments: &FieldArguments, numbers: &[usize]) -> Vec<PathBuf> {
+    match numbers {
+        [_] => vec![arguments.output.clone()],
+        several => several.iter().map(|&number| names::numbered(&arguments.output, number)).collect(),
+    }
+}
+
 /// One OBJ per frame.
-fn write_meshes(
+fn write_meshes<'a>(
     arguments: &FieldArguments,
     body: &Body,
     plan: &Plan,
-    numbers: &[usize],
+    frames: impl Iterator<Item = (&'a usize, &'a PathBuf)>,
     look: &FieldLook,
     console: &Console,
 ) -> Result<(), Failure> {
     let character = body.character();
     let mut pose = Pose::rest(character);
-    for &number in numbers {
+    for (&number, path) in frames {
         plan.sample(number, &mut pose);
         let surface = field_surface(body, &pose, look.part, look.level, look.cells)?;
-        let path = match numbers.len() {
-            1 => arguments.output.clone(),
-            _ => names::numbered(&arguments.output, number),
-        };
         let name = arguments.bone.as_deref().unwrap_or("field");
-        console.print_path(&obj::write_surface(&path, name, &surface, &character.world)?)?;
+        console.print_path(&obj::write_surface(path, name, &surface, &character.world)?)?;
     }
     Ok(())
 }

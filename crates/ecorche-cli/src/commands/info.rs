@@ -7,25 +7,33 @@ use crate::{Failure, Outcome, source};
 use ecorche::anatomy::AnatomyFile;
 use ecorche::character::Character;
 use ecorche::character::info::{Info, MeshInfo};
+use ecorche::deform::Tracking;
 use ecorche::muscle::definition::BodyDef;
 use ecorche::parts::{PartSettings, Parts, PartsReport};
+use ecorche::pieces::{Piece, PieceSettings};
 use ecorche::recipe::{Recipe, read_character};
 use ecorche::skinning::Surface;
 use std::fmt::Write;
+use std::path::PathBuf;
 
 /// Prints the summary, or writes it as JSON.
 pub fn run(arguments: &InfoArguments, console: &Console) -> Result<Outcome, Failure> {
     let recipe = Recipe { anatomy: arguments.anatomy.source(), ..Recipe::of(&arguments.file) };
     let character = read_character(&recipe.character)?;
     let anatomy = recipe.anatomy_file(&character)?;
+    if let Some(file) = &anatomy {
+        file.check_on(&character, &recipe.anatomy_folder())?;
+    }
+    let outputs: Vec<PathBuf> = arguments.json.iter().cloned().collect();
+    source::protect_inputs(&recipe.inputs(anatomy.as_ref().map(AnatomyFile::anatomy)), &outputs)?;
     let info = Info::of(&character);
-    let parts = if arguments.parts { Some(parts_of(&character, arguments)) } else { None };
+    let parts = if arguments.parts { Some(parts_of(&character, anatomy.as_ref(), arguments)) } else { None };
     match &arguments.json {
-        Some(path) => write_json(path, &WithParts { info: &info, parts: parts.flatten() }, console)?,
+        Some(path) => write_json(path, &WithParts::new(&info, parts.flatten().as_ref()), console)?,
         None => {
             let mut text = describe(&info, arguments.joints)?;
             match parts {
-                Some(Some(report)) => write!(text, "{report}")?,
+                Some(Some(parts)) => write!(text, "{}{}", parts.pieces, parts.report)?,
                 Some(None) => writeln!(text, "parts     none: no mesh is skinned")?,
                 None => {}
             }
@@ -44,14 +52,39 @@ struct WithParts<'a> {
     #[serde(flatten)]
     info: &'a Info,
     #[serde(skip_serializing_if = "Option::is_none")]
-    parts: Option<PartsReport>,
+    pieces: Option<&'a [Piece]>,
+    /// Pairs of pieces, by number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    joined_pieces: Option<&'a [[u32; 2]]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parts: Option<&'a PartsReport>,
+}
+
+impl<'a> WithParts<'a> {
+    fn new(info: &'a Info, parts: Option<&'a Parts>) -> Self {
+        let pieces = parts.map(|p| &*p.pieces);
+        Self {
+            info,
+            pieces: pieces.map(|p| p.pieces.as_slice()),
+            joined_pieces: pieces.map(|p| p.joined.as_slice()),
+            parts: parts.map(|p| &p.report),
+        }
+    }
 }
 
 /// `None` for a character without skin.
-fn parts_of(character: &Character, arguments: &InfoArguments) -> Option<PartsReport> {
+fn parts_of(
+    character: &Character,
+    anatomy: Option<&AnatomyFile>,
+    arguments: &InfoArguments,
+) -> Option<Parts> {
     let surface = Surface::new(character)?;
     let cache = source::user_cache(&arguments.cache);
-    Some(Parts::build(&surface, character, &PartSettings::default(), cache.as_ref()).report)
+    let mut settings = PartSettings::default();
+    if let Some(anatomy) = anatomy.map(AnatomyFile::anatomy) {
+        settings.pieces = PieceSettings { layers: anatomy.skin.layers, given: anatomy.piece.clone() };
+    }
+    Some(Parts::build(&surface, character, &settings, cache.as_ref()))
 }
 
 fn describe(info: &Info, all_joints: bool) -> Result<String, std::fmt::Error> {
@@ -165,7 +198,7 @@ fn describe_anatomy(text: &mut String, file: &AnatomyFile, body: &BodyDef) -> st
     writeln!(
         text,
         "  skin: {}, {} tracking, {} joints of their own",
-        skin.operator,
+        skin.operator.as_deref().unwrap_or(Tracking::from(skin.tracking).operator()),
         skin.tracking,
         skin.joint.len()
     )?;

@@ -6,7 +6,8 @@ use crate::console::Console;
 use crate::{Failure, Outcome, source};
 use ecorche::deform::{Body, Stack};
 use ecorche::measure::{
-    ClipFigures, Judge, Limits, MuscleHistory, figure, follow_muscles, judge_clip, table,
+    ClipFigures, Judge, Limits, MuscleHistory, Reference, figure, follow_muscles, judge_clips, region_table,
+    table,
 };
 use ecorche::output::names;
 use ecorche::output::plot::{Axis, Plot, Series};
@@ -29,23 +30,53 @@ pub fn run(arguments: &Measure, console: &Console) -> Result<Outcome, Failure> {
     }
     let ingredients = source::read(&arguments.rig.recipe(&arguments.implicit), console)?;
     let plans = source::plans(&ingredients, &arguments.sampling, &arguments.rig.file, console)?;
+    let clips: Vec<&str> =
+        plans.iter().map(|plan| plan.clip.map_or("rest pose", |c| c.name.as_str())).collect();
+    let muscle_plots = arguments.plot_muscles.as_ref().map_or(Vec::new(), |path| match &clips[..] {
+        [_] => vec![path.clone()],
+        several => names::labelled(path, several),
+    });
+    let outputs = [&arguments.json, &arguments.plot].into_iter().flatten().chain(&muscle_plots);
+    source::protect_inputs(&ingredients.inputs(), &outputs.cloned().collect::<Vec<_>>())?;
     let surface = Surface::new(&ingredients.character).ok_or_else(|| {
         format!("{}: has no skinned mesh to measure; give it weights with --weights heat", arguments.rig.file)
     })?;
+    let reference = arguments.against.as_ref().map(|path| match &plans[..] {
+        [plan] => Ok::<_, Failure>(Reference::read(path, &ingredients.character, &surface, plan)?),
+        several => Err(format!(
+            "--against {}: holds one clip, but {} are measured; choose its clip with --clip",
+            path.display(),
+            several.len()
+        )
+        .into()),
+    });
+    let reference = reference.transpose()?;
     let judge = Judge::of(&surface)?;
     let cache = source::user_cache(&arguments.cache);
     let mut methods = arguments.methods.clone();
     if methods.is_empty() {
         methods.extend([Stack::linear(), Stack::dual_quaternion(), Stack::implicit()]);
-        let best = ingredients.settings(None).stack;
+        let best = ingredients.best_stack();
         methods.extend((best == Stack::muscles()).then_some(best));
     }
+    arguments.implicit.check_use(&ingredients, &methods, !arguments.methods.is_empty(), console)?;
     let bodies = bind_each(&ingredients, &methods, cache.as_ref(), console)?;
-    let measured = measure(&judge, &surface, &bodies, &plans, console)?;
+    let measured = measure(&judge, &surface, &bodies, &plans, reference.as_ref(), console)?;
     let muscles = muscles(&bodies, &plans);
 
     if arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-") {
         console.print(describe(&measured))?;
+        if reference.is_some() {
+            let joints = &ingredients.character.skeleton.joints;
+            let regions = surface.regions.regions.iter();
+            let names: Vec<&str> = regions.map(|r| joints[r.joint as usize].name.as_str()).collect();
+            for (clip, methods) in &measured {
+                let table = region_table(&columns(methods), &names);
+                console.print(format!(
+                    "{clip}, distance to the reference (mm) and slope (degrees) by bone\n{table}\n"
+                ))?;
+            }
+        }
         for (clip, history) in &muscles {
             console.print_line(format_args!("{clip}, {}", history.describe()))?;
         }
@@ -57,7 +88,7 @@ pub fn run(arguments: &Measure, console: &Console) -> Result<Outcome, Failure> {
         }
         write_json(path, &json, console)?;
     }
-    if let Some(path) = &arguments.plot_muscles {
+    if arguments.plot_muscles.is_some() {
         if muscles.is_empty() {
             return Err(format!(
                 "{}: has no muscles to plot; give it an anatomy file with --anatomy and measure the method muscles",
@@ -65,11 +96,7 @@ pub fn run(arguments: &Measure, console: &Console) -> Result<Outcome, Failure> {
             )
             .into());
         }
-        let paths = match &muscles[..] {
-            [_] => vec![path.clone()],
-            several => names::labelled(path, &several.iter().map(|m| m.0.as_str()).collect::<Vec<_>>()),
-        };
-        for ((clip, history), path) in muscles.iter().zip(&paths) {
+        for ((clip, history), path) in muscles.iter().zip(&muscle_plots) {
             let mut sheet = Sheet::new(1);
             for plot in history.plots(clip) {
                 sheet = sheet.panel(plot.draw(1000, 420), "");
@@ -108,35 +135,46 @@ pub fn measure(
     surface: &Surface,
     bodies: &[Body],
     plans: &[Plan],
+    reference: Option<&Reference>,
     console: &Console,
 ) -> Result<Measured, Failure> {
     let mut measured = Vec::new();
     for plan in plans {
         let name = plan.clip.map_or("rest pose", |c| c.name.as_str());
-        let mut methods = Vec::new();
-        for body in bodies {
-            let bar = console.progress(&format!("{name}, {}", body.stack()), plan.len());
-            let figures = judge_clip(judge, surface, body, plan, |done| bar.set_position(done as u64))?;
-            bar.finish_and_clear();
-            methods.push((body.stack().to_string(), figures));
-        }
+        let bar = console.progress(name, plan.len());
+        let judged =
+            judge_clips(judge, surface, bodies, plan, reference, |done| bar.set_position(done as u64))?;
+        bar.finish_and_clear();
+        let names = bodies.iter().map(|body| body.stack().to_string());
+        let methods = names.zip(judged).collect();
         measured.push((name.to_owned(), methods));
     }
     Ok(measured)
 }
 
-/// A table per clip, and its worst frames by pairs.
+/// Methods and their figures, as tables take them.
+fn columns(methods: &[(String, ClipFigures)]) -> Vec<(&str, &ClipFigures)> {
+    methods.iter().map(|(name, figures)| (name.as_str(), figures)).collect()
+}
+
+/// A table per clip, its worst frames by pairs, and the vertices behind the largest popping.
 pub fn describe(measured: &Measured) -> String {
     let mut text = String::new();
     for (clip, methods) in measured {
-        let columns: Vec<(&str, &ClipFigures)> =
-            methods.iter().map(|(name, figures)| (name.as_str(), figures)).collect();
-        text.push_str(&format!("{clip}\n{}", table(&columns)));
+        text.push_str(&format!("{clip}\n{}", table(&columns(methods))));
         for (method, figures) in methods {
             if figures.of("pairs").is_some_and(|s| s.worst > 0.0) {
                 let worst: Vec<String> =
                     figures.worst_frames("pairs", 3).iter().map(usize::to_string).collect();
                 text.push_str(&format!("worst frames of {method} by pairs: {}\n", worst.join(", ")));
+            }
+            if let Some(popping) = figures.of("popping_max")
+                && let Some(jump) = popping.cause
+            {
+                text.push_str(&format!(
+                    "largest popping of {method}, frame {}: {jump}\n",
+                    popping.worst_frame
+                ));
             }
         }
         text.push('\n');

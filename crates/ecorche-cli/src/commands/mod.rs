@@ -11,6 +11,7 @@ pub mod join;
 pub mod man;
 pub mod measure;
 pub mod operator;
+pub mod reference;
 pub mod render;
 pub mod samples;
 pub mod studio;

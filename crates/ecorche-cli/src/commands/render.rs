@@ -27,8 +27,10 @@ pub fn run(arguments: &Render, console: &Console) -> Result<Outcome, Failure> {
     }
     let mut methods = arguments.compare.clone();
     if methods.is_empty() {
-        methods.push(ingredients.settings(arguments.method.clone()).stack);
+        methods.push(arguments.method.clone().unwrap_or_else(|| ingredients.best_stack()));
     }
+    let named = arguments.method.is_some() || !arguments.compare.is_empty();
+    arguments.implicit.check_use(&ingredients, &methods, named, console)?;
     let drawing = &arguments.drawing;
     let plan = drawing.plan(&ingredients, &arguments.rig.file, console)?;
     let numbers = drawing.numbers(&plan, PANELS);

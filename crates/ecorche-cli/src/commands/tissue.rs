@@ -16,7 +16,17 @@ use std::path::Path;
 /// Runs the scene to its end, or to `--until`.
 pub fn run(arguments: &Tissue, console: &Console) -> Result<Outcome, Failure> {
     let mut scene = Scene::read(&arguments.scene)?;
-    let mut written = vec![arguments.output.join("frames.json")];
+    let mut written: Vec<_> = [
+        "frames.json",
+        "checkpoint.bin",
+        "last.vtk",
+        "volume.png",
+        "force.png",
+        "activation.png",
+        "speed.png",
+    ]
+    .map(|name| arguments.output.join(name))
+    .to_vec();
     for name in body_files(&scene) {
         written.extend([".pc2", ".rest.obj"].map(|ending| arguments.output.join(format!("{name}{ending}"))));
     }

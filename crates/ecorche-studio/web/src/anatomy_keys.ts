@@ -5,8 +5,8 @@
 
 /** The implicit skin: how the parts of the skin become fields, meet, and are tracked. */
 export type Skin = {
-  /** How the fields of two bones meet at a joint that names no operator. */
-  operator: "union" | "ricci" | "clean-union" | "gradient-blend" | "blend" | "bulge" | "contact" | "detail" | "clean-open-union";
+  /** How the fields of two bones meet at a joint that names no operator. Absent: contact; with the tracking of 2012, blend. */
+  operator: "union" | "ricci" | "clean-union" | "gradient-blend" | "blend" | "bulge" | "contact" | "detail" | "clean-open-union" | null;
   /** When the operator opens, by the angle between the gradients of the two fields: a name or a curve of your own. Absent: the one that suits the operator. */
   controller: "elbow" | "finger" | "bulge" | "contact" | "late-contact" | ControllerCurve | null;
   /** Fewest and most points that a part's field is fitted to. More follow the skin closer and take longer. */
@@ -19,10 +19,14 @@ export type Skin = {
   closure: number;
   /** Gap left between parts that touch, in radii of the limb. */
   gap: number;
-  /** How far skin that touches nothing may move from its skinned place, in inner radii of its part. */
+  /** How far skin beside a contact may move from its skinned place, in inner radii of its part. */
   max_offset: number;
-  /** How muscles blend with the fields of the skin: rounded in grooves, or as in the thesis, which shows every outline. */
+  /** How the skin lies over muscles that meet: rounded in grooves, or close to each, which shows every outline. */
   blend: "fillet" | "detail";
+  /** What becomes of characters of several pieces: roles by what is measured, all pieces as one skin, or skinning alone. */
+  layers: "auto" | "one" | "off";
+  /** How much of the muscles' motion shows on the skin: 0 soft, 1 lean, 1.5 as in comics. */
+  definition: number;
   /** Joints with settings of their own, by name. */
   joint: Record<string, JointSettings>;
 };
@@ -55,6 +59,22 @@ export type SampleChanges = {
   add: [number, number, number, number, number, number][];
   /** Places whose nearest points are left out. */
   remove: [number, number, number][];
+};
+
+/** Connected pieces of the surface (clothes, plates, hair) and what they are to the body. Those are meant that have all of mesh, material and index that are given. A later entry holds over an earlier one. */
+export type Piece = {
+  /** Name of the mesh that most of the piece is of. */
+  mesh: string | null;
+  /** Name of the material that most of the piece has. */
+  material: string | null;
+  /** Number of the piece in the list of pieces, from 0. */
+  index: number | null;
+  /** Skin is tracked; worn pieces follow the skin under them; rigid and loose ones move by skinning, as a whole with the skin they lie on. */
+  role: "auto" | "skin" | "worn" | "rigid" | "loose";
+  /** Meshes or materials whose skin alone a piece follows. Empty: all skin. */
+  on: string[];
+  /** Meshes or materials that a piece is separated from although they meet in the bind pose. */
+  apart: string[];
 };
 
 /** A muscle. With one point at each end it is a spindle. With a list of points as origin or insertion it is a fan of fibres, edited as one. */
@@ -101,6 +121,8 @@ export type Muscle = {
   friction: number;
   /** What it cannot pass through. */
   collide: Collide;
+  /** How much of its motion shows on the skin; multiplies the skin's own definition. */
+  definition: number;
   /** Bones whose skin it deforms. Empty: those under whose skin it lies in the bind pose. */
   parts: string[];
 };
@@ -224,15 +246,17 @@ export interface KeyInfo {
 /** The keys of each table. */
 export const KEYS = {
   Skin: {
-    operator: { label: "Operator", about: "How the fields of two bones meet at a joint that names no operator.", choices: ["union", "ricci", "clean-union", "gradient-blend", "blend", "bulge", "contact", "detail", "clean-open-union"] },
+    operator: { label: "Operator", about: "How the fields of two bones meet at a joint that names no operator. Absent: contact; with the tracking of 2012, blend.", choices: ["union", "ricci", "clean-union", "gradient-blend", "blend", "bulge", "contact", "detail", "clean-open-union"] },
     controller: { label: "Controller", about: "When the operator opens, by the angle between the gradients of the two fields: a name or a curve of your own. Absent: the one that suits the operator.", choices: ["elbow", "finger", "bulge", "contact", "late-contact"] },
     samples: { label: "Samples", about: "Fewest and most points that a part's field is fitted to. More follow the skin closer and take longer.", slider: { min: 50, max: 600, step: 10, scale: 1, unit: "" } },
     grid: { label: "Grid", about: "Cells along the longest side of the table of a part's field." },
     tracking: { label: "Tracking", about: "How vertices find their place in the field: our scheme, or those of two papers.", choices: ["robust", "2012", "2014"] },
     closure: { label: "Closure", about: "How far from a joint the caps that close a part may lie, in distances from the joint to the skin.", slider: { min: 0, max: 3, step: 0.05, scale: 1, unit: "×" } },
     gap: { label: "Gap", about: "Gap left between parts that touch, in radii of the limb.", slider: { min: 0, max: 0.5, step: 0.005, scale: 1, unit: "× r" } },
-    max_offset: { label: "Max offset", about: "How far skin that touches nothing may move from its skinned place, in inner radii of its part.", slider: { min: 0, max: 2, step: 0.01, scale: 1, unit: "× r" } },
-    blend: { label: "Blend", about: "How muscles blend with the fields of the skin: rounded in grooves, or as in the thesis, which shows every outline.", choices: ["fillet", "detail"] },
+    max_offset: { label: "Max offset", about: "How far skin beside a contact may move from its skinned place, in inner radii of its part.", slider: { min: 0, max: 2, step: 0.01, scale: 1, unit: "× r" } },
+    blend: { label: "Blend", about: "How the skin lies over muscles that meet: rounded in grooves, or close to each, which shows every outline.", choices: ["fillet", "detail"] },
+    layers: { label: "Layers", about: "What becomes of characters of several pieces: roles by what is measured, all pieces as one skin, or skinning alone.", choices: ["auto", "one", "off"] },
+    definition: { label: "Definition", about: "How much of the muscles' motion shows on the skin: 0 soft, 1 lean, 1.5 as in comics.", slider: { min: 0, max: 2, step: 0.05, scale: 1, unit: "×" } },
     joint: { label: "Joint", about: "Joints with settings of their own, by name." },
   },
   ControllerCurve: {
@@ -249,6 +273,14 @@ export const KEYS = {
   SampleChanges: {
     add: { label: "Add", about: "Further points: place and outward normal, [x, y, z, nx, ny, nz]." },
     remove: { label: "Remove", about: "Places whose nearest points are left out." },
+  },
+  Piece: {
+    mesh: { label: "Mesh", about: "Name of the mesh that most of the piece is of." },
+    material: { label: "Material", about: "Name of the material that most of the piece has." },
+    index: { label: "Index", about: "Number of the piece in the list of pieces, from 0." },
+    role: { label: "Role", about: "Skin is tracked; worn pieces follow the skin under them; rigid and loose ones move by skinning, as a whole with the skin they lie on.", choices: ["auto", "skin", "worn", "rigid", "loose"] },
+    on: { label: "On", about: "Meshes or materials whose skin alone a piece follows. Empty: all skin." },
+    apart: { label: "Apart", about: "Meshes or materials that a piece is separated from although they meet in the bind pose." },
   },
   Muscle: {
     name: { label: "Name", about: "Name without the side." },
@@ -272,6 +304,7 @@ export const KEYS = {
     damping: { label: "Damping", about: "Loss of speed. 8 swings, 25 hardly.", slider: { min: 0, max: 40, step: 0.5, scale: 1, unit: "1/s" } },
     friction: { label: "Friction", about: "Friction against bones and other muscles. 0 slides freely.", slider: { min: 0, max: 1, step: 0.05, scale: 1, unit: "" } },
     collide: { label: "Collide", about: "What it cannot pass through." },
+    definition: { label: "Definition", about: "How much of its motion shows on the skin; multiplies the skin's own definition.", slider: { min: 0, max: 2, step: 0.05, scale: 1, unit: "×" } },
     parts: { label: "Parts", about: "Bones whose skin it deforms. Empty: those under whose skin it lies in the bind pose." },
   },
   Attachment: {

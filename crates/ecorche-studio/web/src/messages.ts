@@ -215,6 +215,12 @@ export interface InsideRequest {
   slice: { axis: string; at: number; bone: string | null } | null;
 }
 
+/** Corrective smoothing: share of the way to the neighbours in an iteration, and how many there are. */
+export interface Smooth {
+  factor: number;
+  iterations: number;
+}
+
 export interface View {
   id: number;
   clip: string | null;
@@ -224,6 +230,7 @@ export interface View {
   repeat: boolean;
   pose: [number, [number, number, number, number]][];
   looks: Look[];
+  smooth: Smooth | null;
   quantity: string | null;
   trace: number | null;
   inside: InsideRequest;
@@ -259,7 +266,7 @@ export type Request =
   | { restore: { text: string } }
   | "recover"
   | "give_up"
-  | { bake: { path: string; clip: string | null; method: Look; fps: number | null; confirmed?: boolean } }
+  | { bake: { path: string; clip: string | null; method: Look; smooth: Smooth | null; fps: number | null; confirmed?: boolean } }
   | "cancel_bake"
   | { graph: { joint: string } };
 

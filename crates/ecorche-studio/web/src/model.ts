@@ -16,6 +16,7 @@ import type {
   Notice,
   Owners,
   Side,
+  Smooth,
   Target,
   Value,
   View,
@@ -35,6 +36,8 @@ export type Rotation = [number, number, number, number];
 export interface Display {
   looks: [Look, Look];
   compare: Compare;
+  /** Corrective smoothing of what is shown and baked. */
+  smooth: Smooth | null;
   quantity: string | null;
   opacity: number;
   wireframe: boolean;
@@ -88,6 +91,7 @@ export class Model {
   display: Display = {
     looks: ["implicit", "lbs"],
     compare: "single",
+    smooth: null,
     quantity: null,
     opacity: 1,
     wireframe: false,
@@ -256,6 +260,7 @@ export class Model {
       repeat: transport.repeat,
       pose: [...this.pose],
       looks: display.compare === "single" ? [display.looks[0]] : [...display.looks],
+      smooth: display.smooth,
       quantity: display.quantity,
       trace: this.trace,
       inside: {

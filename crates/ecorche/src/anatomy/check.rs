@@ -1,10 +1,13 @@
-//! Whether an anatomy fits a skeleton.
+//! Whether an anatomy fits a skeleton, and can be built in a character.
 
-use super::Anatomy;
-use crate::character::Skeleton;
+use super::{Anatomy, BindFrames};
+use crate::character::{Character, Skeleton};
+use crate::geom::Adjacency;
 use crate::muscle::definition::{Attachment, MuscleDef};
+use crate::muscle::{BuildError, Musculature};
 use crate::schema::names::suggestion;
 use crate::schema::{Path, Problem};
+use crate::skinning::Surface;
 use glam::{Affine3A, Vec3};
 
 /// How much longer than the bones it spans a muscle's axis may be. Chosen, not tuned: the preset passes on every body
@@ -48,6 +51,95 @@ impl Anatomy {
         }
         check.problems.extend(self.check_mirrors(skeleton));
         check.problems
+    }
+
+    /// Builds the muscles and fat in a character, both sides, as a bind does but for the skin around them; `None` without
+    /// any. `folder`: where the files of bones are relative to.
+    pub fn build(
+        &self,
+        character: &Character,
+        folder: &std::path::Path,
+    ) -> Result<Option<Musculature>, BuildError> {
+        let body = self.in_full(character);
+        if !body.has_flesh() {
+            return Ok(None);
+        }
+        let bind = BindFrames::of(character).bind_from_bone;
+        Musculature::new(&body, &character.skeleton, &bind, folder, Vec::new()).map(Some)
+    }
+
+    /// Where the file has what an error of building is about. A mirror image is written where its original is.
+    pub(super) fn place_of(&self, error: &BuildError) -> Path {
+        let (lists, name, key) = error.place();
+        let body = &self.body;
+        let muscles = body.muscle.iter().map(|m| (m.title(), m.mirror.then(|| m.mirror_title())));
+        let pads = body.fat.iter().map(|f| (f.title(), f.mirror.then(|| f.mirror_title())));
+        let bones = body.bone.iter().map(|b| (b.bone.clone(), None));
+        let mut found = Path::default();
+        for (list, titles) in
+            [("muscle", muscles.collect::<Vec<_>>()), ("fat", pads.collect()), ("bone", bones.collect())]
+        {
+            // The last of several: the one that a duplicate was found at.
+            let at = titles.iter().rposition(|(own, mirror)| own == name || mirror.as_deref() == Some(name));
+            if let Some(at) = at.filter(|_| lists.contains(&list)) {
+                found = Path::default().key(list).index(at);
+                found.0.extend(key.0.iter().cloned());
+            }
+        }
+        found
+    }
+}
+
+impl Anatomy {
+    /// Meshes, materials and pieces that `character` has not; empty when it has all.
+    pub(super) fn check_pieces(&self, character: &Character) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let skinned = || character.meshes.iter().filter(|mesh| mesh.skin().is_some());
+        let meshes: Vec<&str> = skinned().map(|mesh| mesh.name.as_str()).collect();
+        let mut materials: Vec<&str> =
+            skinned().flat_map(|m| m.materials.iter().map(String::as_str)).collect();
+        materials.sort_unstable();
+        materials.dedup();
+        let both: Vec<&str> = meshes.iter().chain(&materials).copied().collect();
+        let mut check = |path: Path, what: &str, name: &str, known: &[&str]| {
+            if known.contains(&name) {
+                return;
+            }
+            let near = suggestion(name, known.iter().copied());
+            let remedy = match (near.is_empty(), known.is_empty()) {
+                (false, _) => near,
+                (true, true) => "; it has none".to_owned(),
+                (true, false) => format!("; it has {}", some_of(known.iter().copied())),
+            };
+            problems
+                .push(Problem { path, message: format!("the character has no {what} \"{name}\"{remedy}") });
+        };
+        for (k, piece) in self.piece.iter().enumerate() {
+            let path = Path::default().key("piece").index(k);
+            if let Some(name) = &piece.mesh {
+                check(path.key("mesh"), "skinned mesh", name, &meshes);
+            }
+            if let Some(name) = &piece.material {
+                check(path.key("material"), "material", name, &materials);
+            }
+            for (key, names) in [("on", &piece.on), ("apart", &piece.apart)] {
+                for (i, name) in names.iter().enumerate() {
+                    check(path.key(key).index(i), "skinned mesh or material", name, &both);
+                }
+            }
+        }
+        if self.piece.iter().any(|piece| piece.index.is_some()) {
+            let count = Surface::new(character).map_or(0, |s| Adjacency::new(&s.mesh).components().1);
+            for (k, piece) in self.piece.iter().enumerate() {
+                if let Some(index) = piece.index.filter(|&index| index as usize >= count) {
+                    let message =
+                        format!("the character has no piece {index}; it has {count}, counted from 0");
+                    let path = Path::default().key("piece").index(k).key("index");
+                    problems.push(Problem { path, message });
+                }
+            }
+        }
+        problems
     }
 }
 

@@ -3,7 +3,8 @@
 use super::problem::{AnatomyError, Located, label, line_and_column, locate};
 use super::rules::Rules;
 use super::{Anatomy, JointDef, SkinDef, VERSION, keys};
-use crate::character::Skeleton;
+use crate::character::{Character, Skeleton};
+use crate::muscle::BuildError;
 use crate::muscle::definition::{BodyDef, Side};
 use crate::schema::{Path, Problem, Table, Value};
 use serde::de::DeserializeOwned;
@@ -91,6 +92,33 @@ impl AnatomyFile {
         Err(located(&self.file, &self.text, document.as_item(), problems))
     }
 
+    /// Whether it can be used with `character`: as [`AnatomyFile::check`] and [`AnatomyFile::check_pieces`], and its muscles and
+    /// fat can be built. `folder`: where the files of bones are relative to. A bind fails in the same cases with the same message.
+    pub fn check_on(&self, character: &Character, folder: &std::path::Path) -> Result<(), AnatomyError> {
+        self.check(&character.skeleton)?;
+        self.check_pieces(character)?;
+        self.anatomy.build(character, folder).map(drop).map_err(|error| self.locate(&error))
+    }
+
+    /// An error of building its muscles, with its place in the text.
+    pub(crate) fn locate(&self, error: &BuildError) -> AnatomyError {
+        let problems = vec![Problem { path: self.anatomy.place_of(error), message: error.to_string() }];
+        match self.document() {
+            Ok(document) => located(&self.file, &self.text, document.as_item(), problems),
+            Err(unreadable) => unreadable,
+        }
+    }
+
+    /// Whether the meshes, materials and pieces it names are `character`'s.
+    pub fn check_pieces(&self, character: &Character) -> Result<(), AnatomyError> {
+        let problems = self.anatomy.check_pieces(character);
+        if problems.is_empty() {
+            return Ok(());
+        }
+        let document = parse_toml(&self.file, &self.text)?;
+        Err(located(&self.file, &self.text, document.as_item(), problems))
+    }
+
     /// The document with spans; it parsed before, so it parses again.
     pub(super) fn document(&self) -> Result<Document<&str>, AnatomyError> {
         parse_toml(&self.file, &self.text)
@@ -138,6 +166,7 @@ impl Reading {
             bone: self.list(&mut root, "bone", &keys::BONE),
             keys: self.list(&mut root, "keys", &keys::KEYS),
         };
+        let piece = self.list(&mut root, "piece", &keys::PIECE);
         let skin = self.skin(&mut root);
         // What is left is not of the shape it should be, or not known.
         let rest = keys::FILE.check(root, &path, &mut self.problems);
@@ -147,7 +176,7 @@ impl Reading {
             let message = format!("{version} is not known; this program reads version {VERSION}");
             self.add(path.key("version"), message);
         }
-        Anatomy { skin, body }
+        Anatomy { skin, piece, body }
     }
 
     /// A value of the file; `None` for one that TOML has and an anatomy has not.

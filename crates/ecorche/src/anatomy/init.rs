@@ -4,7 +4,6 @@ use super::keys::{self, Kind, Need};
 use super::preset::Preset;
 use super::{VERSION, write};
 use crate::character::{Character, Skeleton};
-use crate::field::operator::Controller;
 use crate::muscle::definition::{Attachment, Footprint, MuscleDef, Side};
 use glam::Vec3;
 use std::fmt::Write;
@@ -45,7 +44,7 @@ fn skin(text: &mut String) -> std::fmt::Result {
         let setting = match (keys::SKIN.default_of(key), key.kind) {
             (_, Kind::ByName(_)) => continue,
             (Some(value), kind) => format!("{} = {}", key.name, kind.write(&value, false)),
-            (None, _) => format!("# {} = \"{}\"", key.name, Controller::NAMES[3]),
+            (None, kind) => format!("# {} = \"{}\"", key.name, example_of(&kind)),
         };
         let mut about = key.about.to_owned();
         if let Some(choices) = choices(&key.kind) {
@@ -58,6 +57,12 @@ fn skin(text: &mut String) -> std::fmt::Result {
     }
     writeln!(text, "\n# A joint that differs:")?;
     writeln!(text, "# [skin.joint.\"LeftForeArm\"]\n# operator = \"bulge\"\n# controller = \"finger\"\n")
+}
+
+/// A value for a setting that is commented out: contact, as the skin has it without.
+fn example_of(kind: &Kind) -> &'static str {
+    let known = choices(kind).unwrap_or_default();
+    known.iter().find(|choice| **choice == "contact").or(known.first()).copied().unwrap_or_default()
 }
 
 /// The words that a value may be.

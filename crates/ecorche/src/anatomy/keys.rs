@@ -9,6 +9,7 @@ pub use crate::schema::{Key, Kind, Need, Range, Slider, Table};
 use super::skin::{ControllerCurve, JointDef, SamplesDef, SkinDef};
 use crate::field::grid::MAX_RESOLUTION;
 use crate::field::operator::{self, Controller};
+use crate::pieces::PieceDef;
 use std::collections::BTreeMap;
 
 /// The file as a whole.
@@ -18,6 +19,11 @@ pub static FILE: Table = Table::of::<BTreeMap<String, bool>>(
     &[
         Key::required("version", Kind::Whole(0, i64::MAX), "1", "Version of the format: 1."),
         Key::optional("skin", Kind::Table(&SKIN), "The implicit skin."),
+        Key::optional(
+            "piece",
+            Kind::List(&Kind::Table(&PIECE), 0, usize::MAX),
+            "Pieces of the surface whose roles are given.",
+        ),
         Key::optional("muscle", Kind::List(&Kind::Table(&MUSCLE), 0, usize::MAX), "Muscles."),
         Key::optional("fat", Kind::List(&Kind::Table(&FAT), 0, usize::MAX), "Fat pads."),
         Key::optional(
@@ -41,7 +47,12 @@ pub static SKIN: Table = Table::of::<SkinDef>(
     "Skin",
     "The implicit skin: how the parts of the skin become fields, meet, and are tracked.",
     &[
-        Key::new("operator", OPERATOR, "How the fields of two bones meet at a joint that names no operator."),
+        Key::optional(
+            "operator",
+            OPERATOR,
+            "How the fields of two bones meet at a joint that names no operator. Absent: contact; with the tracking of \
+             2012, blend.",
+        ),
         Key::optional(
             "controller",
             CONTROLLER,
@@ -79,18 +90,58 @@ pub static SKIN: Table = Table::of::<SkinDef>(
         Key::new(
             "max_offset",
             Kind::Number(Range::within(0.0, 10.0)),
-            "How far skin that touches nothing may move from its skinned place, in inner radii of its part.",
+            "How far skin beside a contact may move from its skinned place, in inner radii of its part.",
         )
         .was(&["leash"])
         .slider_in("× r", 1.0, [0.0, 2.0, 0.01]),
         Key::new(
             "blend",
             Kind::Choice(&["fillet", "detail"]),
-            "How muscles blend with the fields of the skin: rounded in grooves, or as in the thesis, which shows \
-             every outline.",
+            "How the skin lies over muscles that meet: rounded in grooves, or close to each, which shows every \
+             outline.",
         )
         .was(&["joining"]),
+        Key::new(
+            "layers",
+            Kind::Choice(&["auto", "one", "off"]),
+            "What becomes of characters of several pieces: roles by what is measured, all pieces as one skin, or \
+             skinning alone.",
+        ),
+        Key::new(
+            "definition",
+            Kind::Number(Range::within(0.0, 5.0)),
+            "How much of the muscles' motion shows on the skin: 0 soft, 1 lean, 1.5 as in comics.",
+        )
+        .slider_in("×", 1.0, [0.0, 2.0, 0.05]),
         Key::new("joint", Kind::ByName(&JOINT), "Joints with settings of their own, by name."),
+    ],
+);
+
+/// `[[piece]]`
+pub static PIECE: Table = Table::of::<PieceDef>(
+    "Piece",
+    "Connected pieces of the surface (clothes, plates, hair) and what they are to the body. Those are meant that have all of \
+     mesh, material and index that are given. A later entry holds over an earlier one.",
+    &[
+        Key::optional("mesh", Kind::Text, "Name of the mesh that most of the piece is of."),
+        Key::optional("material", Kind::Text, "Name of the material that most of the piece has."),
+        Key::optional(
+            "index",
+            Kind::Whole(0, 1_000_000),
+            "Number of the piece in the list of pieces, from 0.",
+        ),
+        Key::new(
+            "role",
+            Kind::Choice(&["auto", "skin", "worn", "rigid", "loose"]),
+            "Skin is tracked; worn pieces follow the skin under them; rigid and loose ones move by skinning, as a whole \
+             with the skin they lie on.",
+        ),
+        Key::new("on", Kind::NAMES, "Meshes or materials whose skin alone a piece follows. Empty: all skin."),
+        Key::new(
+            "apart",
+            Kind::NAMES,
+            "Meshes or materials that a piece is separated from although they meet in the bind pose.",
+        ),
     ],
 );
 

@@ -15,6 +15,9 @@
 //! operator = "bulge"
 //! controller = "finger"
 //! samples = { add = [[0.04, 0.1, 0.0, 1.0, 0.0, 0.0]] }  # the field goes through this point, facing that way
+//! [[piece]]                               # see PieceDef
+//! mesh = "Coat"
+//! role = "worn"
 //! [[muscle]]                              # see MuscleDef; a list of points as origin makes a convergent muscle
 //! name = "biceps brachii"
 //! side = "left"
@@ -53,6 +56,7 @@ mod rules;
 mod skin;
 mod write;
 
+pub use crate::pieces::{Layering, PieceDef, RoleDef};
 pub use crate::schema::{Path, Problem, Step, Value};
 pub use edit::{Edit, EditError, History, Kind, Target};
 pub use file::{AnatomyFile, FileError};
@@ -70,6 +74,8 @@ const VERSION: i64 = 1;
 pub struct Anatomy {
     /// How the skin is composed and tracked.
     pub skin: SkinDef,
+    /// Pieces of the surface whose roles are given.
+    pub piece: Vec<PieceDef>,
     /// Muscles, fat, bones and keys, one entry per mirrored pair.
     pub body: BodyDef,
 }

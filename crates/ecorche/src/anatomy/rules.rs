@@ -5,6 +5,7 @@ use super::{JointDef, SkinDef, keys};
 use crate::muscle::definition::{
     BoneDef, FatDef, Footprint, KeysDef, MuscleDef, Parameter, ProfileDef, Side,
 };
+use crate::pieces::PieceDef;
 use crate::schema::{Kind, Range, shortest};
 use glam::Vec3;
 
@@ -54,6 +55,14 @@ impl Rules for FatDef {
 impl Rules for BoneDef {
     fn broken(&self) -> Vec<(&'static str, String)> {
         Vec::new()
+    }
+}
+
+impl Rules for PieceDef {
+    fn broken(&self) -> Vec<(&'static str, String)> {
+        let names_none = self.mesh.is_none() && self.material.is_none() && self.index.is_none();
+        let message = || "names no piece; write mesh, material or index".to_owned();
+        names_none.then(|| ("role", message())).into_iter().collect()
     }
 }
 

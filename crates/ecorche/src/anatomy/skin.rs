@@ -1,6 +1,7 @@
 //! `[skin]`: how the parts of the skin become fields, meet, and are tracked. The keys are described in [`super::keys`].
 
 use crate::field::operator::{Abscissa, Controller, ControllerError, Scale};
+use crate::pieces::Layering;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,8 +10,9 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SkinDef {
-    /// Operator at every joint that names no other; one of [`NAMES`](crate::field::operator::NAMES).
-    pub operator: String,
+    /// Operator at every joint that names no other; one of [`NAMES`](crate::field::operator::NAMES). `None` for the one
+    /// that suits the tracking: `blend` for the scheme of 2012, else `contact`.
+    pub operator: Option<String>,
     /// Its controller; `None` for the one that suits the operator.
     pub controller: Option<ControllerDef>,
     /// Fewest and most samples of a part's field, 8 to 5000. More follow the skin closer and fit slower.
@@ -23,10 +25,14 @@ pub struct SkinDef {
     pub closure: f32,
     /// Gap left between touching parts, as a share of the limb's radius; 0 to 0.5.
     pub gap: f32,
-    /// How far skin that touches nothing may move from its skinned place, in inner radii of its part; 0 to 10.
+    /// How far skin beside a contact may move from its skinned place, in inner radii of its part; 0 to 10.
     pub max_offset: f32,
-    /// How muscles blend with the skin's fields.
+    /// How the skin lies over muscles that meet.
     pub blend: MuscleBlend,
+    /// What becomes of characters of several pieces.
+    pub layers: Layering,
+    /// How much of the muscles' motion shows on the skin, 0 to 5: 0 soft, 1 lean, 1.5 as in comics.
+    pub definition: f32,
     /// Joints with settings of their own, by name.
     pub joint: BTreeMap<String, JointDef>,
 }
@@ -34,7 +40,7 @@ pub struct SkinDef {
 impl Default for SkinDef {
     fn default() -> Self {
         Self {
-            operator: "contact".to_owned(),
+            operator: None,
             controller: None,
             samples: [50, 250],
             grid: 32,
@@ -43,6 +49,8 @@ impl Default for SkinDef {
             gap: 0.02,
             max_offset: 0.1,
             blend: MuscleBlend::Fillet,
+            layers: Layering::Auto,
+            definition: 1.0,
             joint: BTreeMap::new(),
         }
     }
@@ -92,15 +100,14 @@ impl fmt::Display for TrackingDef {
     }
 }
 
-/// How muscles blend with each other and with the field of the part they lie under.
+/// How the skin lies over muscles that meet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MuscleBlend {
-    /// A union that is rounded in grooves: skin and fascia span them.
+    /// Rounded in grooves: skin and fascia span them.
     #[default]
     Fillet,
-    /// As in the thesis: muscles by [`CleanUnion`](crate::field::operator::CleanUnion), then with the part by [`Detail`](crate::field::operator::Detail). The outline of
-    /// every muscle shows; for comparison.
+    /// Close to every muscle, whose outlines show; for comparison.
     Detail,
 }
 
@@ -147,12 +154,13 @@ impl ControllerDef {
 }
 
 impl SkinDef {
-    /// Operator and controller at a joint.
-    pub fn at(&self, joint: &str) -> (&str, Option<&ControllerDef>) {
+    /// Operator and controller at a joint; `None` where neither the joint nor the skin names one.
+    pub fn at(&self, joint: &str) -> (Option<&str>, Option<&ControllerDef>) {
         let own = self.joint.get(joint);
+        let controller = own.and_then(|j| j.controller.as_ref());
         match own.and_then(|j| j.operator.as_deref()) {
-            Some(operator) => (operator, own.and_then(|j| j.controller.as_ref())),
-            None => (&self.operator, own.and_then(|j| j.controller.as_ref()).or(self.controller.as_ref())),
+            Some(operator) => (Some(operator), controller),
+            None => (self.operator.as_deref(), controller.or(self.controller.as_ref())),
         }
     }
 }

@@ -79,9 +79,9 @@ fn skeleton() -> Skeleton {
 fn a_file_says_what_it_says_and_keeps_its_text() {
     let file = parse(FILE);
     assert_eq!(file.text(), FILE);
-    let Anatomy { skin, body } = file.anatomy();
-    assert_eq!(skin.at("LeftForeArm").0, "bulge");
-    assert_eq!(skin.at("RightForeArm").0, "contact");
+    let Anatomy { skin, body, .. } = file.anatomy();
+    assert_eq!(skin.at("LeftForeArm").0, Some("bulge"));
+    assert_eq!(skin.at("RightForeArm").0, Some("contact"));
     assert_eq!(body.muscle.len(), 2);
     assert_eq!(body.muscle[1].origin.0.len(), 2);
     assert_eq!(body.fat[0].radii.y, 0.08);
@@ -257,12 +257,12 @@ fn edits_do_what_they_say_and_keep_comments() {
     assert_eq!(apply(&all[4]).anatomy().body.muscle[0].activation.gain, 2.0);
     assert_eq!(apply(&all[5]).anatomy().body.muscle[0].eccentricity, 0.0);
     assert_eq!(apply(&all[6]).anatomy().skin.tracking, TrackingDef::Paper2012);
-    assert_eq!(apply(&all[7]).anatomy().skin.operator, "union");
-    assert_eq!(apply(&all[8]).anatomy().skin.at("LeftForeArm").0, "ricci");
+    assert_eq!(apply(&all[7]).anatomy().skin.operator.as_deref(), Some("union"));
+    assert_eq!(apply(&all[8]).anatomy().skin.at("LeftForeArm").0, Some("ricci"));
     let controller = ControllerDef::Preset("elbow".to_owned());
     assert_eq!(apply(&all[9]).anatomy().skin.at("LeftForeArm").1, Some(&controller));
     assert_eq!(apply(&all[10]).anatomy().skin.at("LeftForeArm").1, None);
-    assert_eq!(apply(&all[11]).anatomy().skin.at("Right Arm.x").0, "blend");
+    assert_eq!(apply(&all[11]).anatomy().skin.at("Right Arm.x").0, Some("blend"));
     let names =
         |file: &AnatomyFile| file.anatomy().body.muscle.iter().map(|m| m.name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&apply(&all[12])), ["biceps brachii", "triceps brachii", "brachialis"]);
@@ -551,4 +551,38 @@ fn a_number_out_of_range_is_told_the_range() {
     refused("width = 0.021", "width = 0.021\nfibres = 51", 21, &["51 must be a whole number from 1 to 50"]);
     refused("width = 0.021", "width = inf", 20, &["inf must be a finite number"]);
     refused("width = 0.021", "width = 0.021\nprofile = { rest = { peek = 0.4 } }", 21, &["peak"]);
+}
+
+#[test]
+fn pieces_have_roles_and_unknown_names_are_refused_with_line_and_remedy() {
+    use crate::pieces::{Layering, PieceDef, RoleDef};
+    let text = "version = 1\n[skin]\nlayers = \"one\"\n[[piece]]\nmesh = \"cylinder\"\nindex = 0\nrole = \"worn\"\n\
+                on = [\"cylinder\"]\n";
+    let file = parse(text);
+    let wanted = PieceDef {
+        mesh: Some("cylinder".to_owned()),
+        index: Some(0),
+        role: RoleDef::Worn,
+        on: vec!["cylinder".to_owned()],
+        ..PieceDef::default()
+    };
+    assert_eq!(file.anatomy().piece, [wanted]);
+    assert_eq!(file.anatomy().skin.layers, Layering::One);
+    let character = crate::samples::build("cylinder").unwrap();
+    assert_eq!(file.check_pieces(&character), Ok(()));
+    for (from, to, line, words) in [
+        ("mesh = \"cylinder\"", "mesh = \"cylindr\"", 5, "did you mean \"cylinder\""),
+        ("index = 0", "index = 7", 6, "it has 1, counted from 0"),
+        ("role = \"worn\"", "role = \"cloth\"", 7, "loose"),
+        ("on = [\"cylinder\"]", "apart = [\"Coat\"]", 8, "it has \"cylinder\""),
+        ("layers = \"one\"", "layers = \"two\"", 3, "auto"),
+        ("mesh = \"cylinder\"\nindex = 0\n", "", 5, "write mesh, material or index"),
+    ] {
+        let error = match AnatomyFile::parse("a.toml", text.replacen(from, to, 1)) {
+            Err(error) => error,
+            Ok(file) => file.check_pieces(&character).expect_err(to),
+        };
+        assert_eq!(error.problems[0].line, line, "{error}");
+        assert!(error.to_string().contains(words), "{error} lacks {words}");
+    }
 }

@@ -15,7 +15,7 @@ struct Setup {
 
 fn bind(bench: &mut Bench, scene: &Scene, threads: usize) -> Result<Setup, BenchError> {
     let character = Arc::new(scene.build()?);
-    // Whoever was measured before left an entry; the first bind makes sure of it.
+    // An earlier measurement may have left an entry; after this bind there is one for sure.
     drop(bench.subject(scene)?);
     let before = machine::memory();
     machine::forget_peak();

@@ -45,7 +45,7 @@ pub(super) fn peak_memory() -> Option<f64> {
     held("VmHWM")
 }
 
-/// From now on the peak is of what comes. Without the right to it the peak stays that of the whole process.
+/// Resets the peak. Without the permission to do so the peak stays that of the whole process.
 pub(super) fn forget_peak() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }

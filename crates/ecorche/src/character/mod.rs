@@ -55,6 +55,9 @@ pub struct Character {
     pub world: World,
     /// What was wrong in the file and what was done about it.
     pub repairs: Vec<Repair>,
+    /// Base colours of materials that were made by code: red, green and blue, linear. Empty for a file, whose looks
+    /// [`textures`] reads.
+    pub colours: Vec<(String, [f32; 3])>,
 }
 
 impl Character {
@@ -75,6 +78,12 @@ impl Character {
             }
         }
         if low.x > high.x { 0.0 } else { low.distance(high) }
+    }
+
+    /// Base colour of a mesh made by code, by its first material.
+    pub fn colour(&self, mesh: &Mesh) -> Option<[f32; 3]> {
+        let material = mesh.materials.first()?;
+        self.colours.iter().find(|(name, _)| name == material).map(|&(_, colour)| colour)
     }
 
     /// The clip called `name`, exactly or else ignoring case.

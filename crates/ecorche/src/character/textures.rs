@@ -90,6 +90,14 @@ impl Textures {
         textures
     }
 
+    /// Plain colours of materials: red, green and blue, linear.
+    pub fn plain(colours: &[(String, [f32; 3])]) -> Self {
+        let look = |(name, colour): &(String, [f32; 3])| {
+            (name.clone(), Look { colour: Some(*colour), texture: None })
+        };
+        Self { list: Vec::new(), of_material: colours.iter().map(look).collect() }
+    }
+
     /// A texture by its number.
     pub fn get(&self, number: usize) -> Option<&Texture> {
         self.list.get(number)

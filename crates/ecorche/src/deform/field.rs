@@ -1,6 +1,6 @@
 //! The field of a whole body in a pose, to be looked at and for the schemes of the papers.
 
-use super::{Body, Settings, Tracking};
+use super::{Body, Settings};
 use crate::character::Pose;
 use crate::field::tree::{PosedTree, Rule, Tree};
 use crate::field::{Composition, Grid, Posed};
@@ -14,7 +14,7 @@ pub type BodyField<'a> = PosedTree<Posed<&'a Grid>>;
 
 /// How the parts are joined.
 pub(super) fn tree(parts: &Parts, settings: &Settings) -> Arc<Tree> {
-    let default = if settings.stack.tracking == Some(Tracking::Scheme2012) { "blend" } else { "contact" };
+    let default = settings.stack.tracking.unwrap_or_default().operator();
     let composition =
         settings.composition.clone().or_else(|| Composition::by_name(default)).expect("a known operator");
     let parents: Vec<Option<u32>> = parts.parts.iter().map(|p| p.parent).collect();
@@ -50,7 +50,7 @@ pub(super) fn sound(motion: &Affine3A) -> Affine3A {
 }
 
 impl Body {
-    /// The composed field in `pose`, as the papers' schemes see it; [`Tracking::Robust`] takes the same parts
+    /// The composed field in `pose`, as the papers' schemes see it; [`Tracking::Robust`](super::Tracking::Robust) takes the same parts
     /// and composes them its own way. `None` without tracking or skin.
     pub fn field(&self, pose: &Pose) -> Option<BodyField<'_>> {
         let implicit = self.implicit.as_deref()?;

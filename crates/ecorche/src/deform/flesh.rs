@@ -1,24 +1,20 @@
-//! Muscles and fat of a body: which part each lies under, how they move from frame to frame, and how they join the parts'
-//! fields.
+//! Muscles and fat of a body: under which skin each lies, and how they move from frame to frame.
 //!
-//! The distance to every muscle passes through the falloff of its part, so that a value means the same depth in flesh and
-//! skin. A union with a fillet joins muscles to each other and to the part, with their cores cut off; or the operators of the
-//! thesis do ([`MuscleBlend`]). A muscle that crosses a joint belongs to the parts on both sides, to each where it lies under
-//! that part's skin. A fat pad displaces muscles and part alike.
+//! A muscle moves the skin it lies under at bind. One that crosses a joint belongs to the parts on both sides, to each where it
+//! lies under that part's skin. A fat pad displaces the flesh of its parts.
 //!
 //! Based on: Roussellet. Doctoral thesis. 2018, chapter 6.
-//! Differs in: the fillet, unless the file asks for the clean union and the detail operator, which show every muscle's outline
-//! on the skin; one falloff per part; muscles are divided among parts.
+//! Differs in: muscles do not join the fields of the skin; skinned positions are lifted by what the muscles come nearer to them.
 
-use super::layers::{PartLayer, PosedLayers, PosedMember, PosedPad, on_stations};
+use super::layers::{PartPads, PosedFibre, PosedLayers, PosedPad, on_stations};
 use super::{MuscleSettings, State};
 use crate::anatomy::{BindFrames, MuscleBlend};
 use crate::character::Character;
 use crate::dynamics::{self, Keep, Obstacle, Report, Rigid, SignedDistance};
-use crate::field::falloff::{FastFalloff, STEEPNESS};
+use crate::field::falloff::STEEPNESS;
 use crate::field::{Field, Grid};
 use crate::muscle::definition::BodyDef;
-use crate::muscle::{self, BuildError, Motion, Musculature, Near, Shape, thin};
+use crate::muscle::{self, BuildError, Motion, Musculature, Near};
 use crate::parts::{FOLLOWS, Part, Parts};
 use crate::skinning::Surface;
 use crate::tracking::robust;
@@ -34,8 +30,8 @@ const FULL_SHARE: f32 = 0.2;
 /// Share of its largest thickness below which a muscle is tendon, which belongs to no part; from twice this on it is all
 /// muscle. With 0 the tendons of mh_base's forearms, which reach 14 mm around them, moved its thumbs by up to 19 mm.
 const TENDON: f64 = 0.3;
-/// In inner radii of the part: a muscle's field reaches at least this far outside its surface, or as far as it is thick.
-const LEAST_REACH: f32 = 0.25;
+/// In inner radii of the part: a muscle moves no skin that is farther from it at bind.
+const DEEPEST: f64 = 1.5;
 /// Length of a step before the first frame, seconds.
 const PRE_ROLL_STEP: f32 = 1.0 / 24.0;
 /// Metres at human size: muscles and fat that all move less than this in such a step, from rest, have settled. The skin shows a tenth of a
@@ -44,34 +40,19 @@ const SETTLED: f64 = 2e-5;
 /// Frames farther apart than this, seconds, do not belong to one motion.
 const LONGEST_STEP: f32 = 0.5;
 
-/// What lies under one part: which fibre, and where.
-#[derive(Clone, Debug)]
-struct Member {
-    /// Index among the fibres.
-    fibre: usize,
-    /// How far its field reaches outside its surface, metres.
-    reach: f32,
-    /// Share in the part at each station.
-    share: Arc<[f32]>,
-}
-
 /// Muscles and fat made ready.
 #[derive(Debug)]
 pub(super) struct Flesh {
     musculature: Musculature,
     /// Bind space from the coordinates of each joint's bone.
     bind_from_bone: Vec<Affine3A>,
-    /// Of each part.
-    members: Vec<Vec<Member>>,
+    /// Of each fibre: how much of it is belly and not tendon, at even stations.
+    bellies: Vec<Arc<[f32]>>,
+    /// Of each fibre: the vertices of the surface it lies under, and its share there.
+    shares: Vec<Vec<(u32, f32)>>,
     /// Of each part: the fat pads that displace its flesh.
     pads: Vec<Vec<usize>>,
-    /// Of each part.
-    falloff: Vec<FastFalloff>,
-    blend: MuscleBlend,
 }
-
-/// How much of a fibre belongs to a part, over its length from 0 to 1.
-type Share = Box<dyn Fn(f64) -> f64 + Sync>;
 
 impl Flesh {
     pub fn new(
@@ -79,7 +60,6 @@ impl Flesh {
         surface: &Surface,
         parts: &Parts,
         (definition, folder): (&BodyDef, &Path),
-        blend: MuscleBlend,
     ) -> Result<Self, BuildError> {
         let bind_from_bone = BindFrames::of(character).bind_from_bone;
         let skins = parts.parts.iter().map(|part| {
@@ -88,57 +68,39 @@ impl Flesh {
         });
         let skins: Vec<Obstacle> = skins.collect();
         let musculature = Musculature::new(definition, &character.skeleton, &bind_from_bone, folder, skins)?;
-        let (members, pads) = members(character, surface, parts, &musculature);
-        let falloff = parts.parts.iter().map(|p| FastFalloff::new(p.radius)).collect();
-        Ok(Self { musculature, bind_from_bone, members, pads, falloff, blend })
+        let Under { bellies, shares, pads } = under(character, surface, parts, &musculature);
+        Ok(Self { musculature, bind_from_bone, bellies, shares, pads })
     }
 
     pub fn musculature(&self) -> &Musculature {
         &self.musculature
     }
 
-    /// The layers at rest, and the parts' fields with room for them.
-    pub fn at_rest(&self, parts: &Parts, settings: &thin::Settings) -> robust::RestLayers {
+    /// The layers at rest.
+    pub fn at_rest(&self, blend: MuscleBlend) -> robust::RestLayers {
         let flesh = self.musculature.at_bind();
-        let fields = parts.parts.iter().zip(&self.members).map(|(part, members)| {
-            let shares: Vec<(usize, Share)> = members
-                .iter()
-                .map(|member| {
-                    let share = member.share.clone();
-                    (member.fibre, Box::new(move |s: f64| f64::from(on_stations(&share, s as f32).0)) as _)
-                })
-                .collect();
-            let muscles: Vec<(&Shape, &(dyn Fn(f64) -> f64 + Sync))> =
-                shares.iter().map(|(fibre, share)| (&*flesh.muscles[*fibre].shape, &**share)).collect();
-            if members.is_empty() {
-                part.field.clone()
-            } else {
-                thin::thin(&part.field, part.radius, &muscles, settings)
-            }
-        });
-        robust::RestLayers { fields: fields.collect(), layers: Arc::new(self.layers(&flesh)) }
+        let definition = &self.musculature.definition().muscle;
+        robust::RestLayers {
+            gains: flesh.muscles.iter().map(|m| definition[m.muscle].definition).collect(),
+            rounds_grooves: blend == MuscleBlend::Fillet,
+            layers: Arc::new(self.layers(&flesh)),
+            shares: self.shares.clone(),
+        }
     }
 
     /// The layers of a moment.
     pub fn layers(&self, flesh: &muscle::Flesh) -> PosedLayers {
-        let tables: Vec<Arc<muscle::Table>> =
-            flesh.muscles.par_iter().map(|m| Arc::new(m.shape.table())).collect();
-        let parts = self
-            .members
-            .par_iter()
-            .zip(&self.pads)
-            .zip(&self.falloff)
-            .map(|((members, pads), &falloff)| {
-                let posed = |m: &Member| PosedMember {
-                    muscle: tables[m.fibre].clone(),
-                    reach: m.reach,
-                    share: m.share.clone(),
-                };
-                let pads = pads.iter().filter_map(|&pad| PosedPad::new(&flesh.fat[pad]));
-                PartLayer::new(members.iter().map(posed).collect(), pads.collect(), falloff, self.blend)
-            })
-            .collect();
-        PosedLayers { parts }
+        let fibre = |(muscle, belly): (&muscle::PosedMuscle, &Arc<[f32]>)| PosedFibre {
+            table: muscle.shape.table(),
+            belly: belly.clone(),
+        };
+        let pads = |pads: &Vec<usize>| {
+            PartPads::new(pads.iter().filter_map(|&pad| PosedPad::new(&flesh.fat[pad])).collect())
+        };
+        PosedLayers {
+            fibres: flesh.muscles.par_iter().zip(&self.bellies).map(fibre).collect(),
+            pads: self.pads.iter().map(pads).collect(),
+        }
     }
 
     fn frames(&self, posed_from_bind: &[Affine3A]) -> Vec<Affine3A> {
@@ -232,13 +194,15 @@ impl MuscleSettings {
     }
 }
 
-/// Which muscles lie under which part, and along which stretch; and which pads displace its flesh.
-fn members(
-    character: &Character,
-    surface: &Surface,
-    parts: &Parts,
-    musculature: &Musculature,
-) -> (Vec<Vec<Member>>, Vec<Vec<usize>>) {
+/// What lies where at bind.
+struct Under {
+    bellies: Vec<Arc<[f32]>>,
+    shares: Vec<Vec<(u32, f32)>>,
+    pads: Vec<Vec<usize>>,
+}
+
+/// Under which skin each muscle lies; and which pads displace the flesh of which part.
+fn under(character: &Character, surface: &Surface, parts: &Parts, musculature: &Musculature) -> Under {
     let flesh = musculature.at_bind();
     let definition = musculature.definition();
     let named = |names: &[String]| -> Vec<bool> {
@@ -254,11 +218,10 @@ fn members(
         .filter(|(_, part)| **part != FOLLOWS)
         .map(|(&p, &part)| (p, part as usize))
         .collect();
-    let fibres: Vec<Vec<(usize, Member)>> = flesh
+    let (bellies, shares): (Vec<_>, Vec<_>) = flesh
         .muscles
         .par_iter()
-        .enumerate()
-        .map(|(index, posed)| {
+        .map(|posed| {
             let (muscle, names) = (&posed.shape, &definition.muscle[posed.muscle].parts);
             let allowed = named(names);
             let thick = muscle.thickest();
@@ -282,19 +245,19 @@ fn members(
                 }
             }
             let shares = shares(counts, if names.is_empty() { None } else { Some(&allowed) });
-            let member = |(part, mut share): (usize, Vec<f32>)| {
-                let stations = share.iter_mut().enumerate();
-                stations.for_each(|(i, share)| *share *= belly(i as f64 / (STATIONS - 1) as f64));
-                let reach = (thick as f32).max(LEAST_REACH * parts.parts[part].inner_radius);
-                (part, Member { fibre: index, reach, share: share.into() })
+            let mut of_part: Vec<Option<Vec<f32>>> = vec![None; parts.parts.len()];
+            shares.into_iter().for_each(|(part, share)| of_part[part] = Some(share));
+            let vertices = points.iter().zip(&parts.part_of_vertex).zip(0u32..);
+            let share = |((p, &part), v): ((&Vec3, &u32), u32)| {
+                let stations = of_part.get(part as usize)?.as_ref()?;
+                let deepest = DEEPEST * f64::from(parts.parts[part as usize].inner_radius);
+                let near = muscle.near(p.as_dvec3(), thick + deepest)?;
+                Some((v, on_stations(stations, near.s as f32))).filter(|s| s.1 > 0.0)
             };
-            shares.into_iter().map(member).collect()
+            let belly = (0..STATIONS).map(|i| belly(i as f64 / (STATIONS - 1) as f64)).collect();
+            (belly, vertices.filter_map(share).collect())
         })
-        .collect();
-    let mut members: Vec<Vec<Member>> = vec![Vec::new(); parts.parts.len()];
-    for (part, member) in fibres.into_iter().flatten() {
-        members[part].push(member);
-    }
+        .unzip();
     let mut pads: Vec<Vec<usize>> = vec![Vec::new(); parts.parts.len()];
     for (index, pad) in flesh.fat.iter().enumerate() {
         let allowed = named(&definition.fat[pad.pad].parts);
@@ -306,7 +269,7 @@ fn members(
             pads[part].push(index);
         }
     }
-    (members, pads)
+    Under { bellies, shares, pads }
 }
 
 /// From weights of skin vertices at each station, part by part, to each part's share of the muscle; parts without one are
@@ -373,19 +336,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tendon_belongs_to_no_part() {
+    fn a_tendon_is_no_belly() {
         let character = crate::samples::build("arm?resolution=2000").unwrap();
         let surface = Surface::new(&character).unwrap();
         let parts = Parts::build(&surface, &character, &Default::default(), None);
         let definition = crate::samples::arm::muscles();
-        let flesh =
-            Flesh::new(&character, &surface, &parts, (&definition, Path::new(".")), MuscleBlend::default())
-                .unwrap();
-        let members: Vec<&Member> = flesh.members.iter().flatten().collect();
-        assert!(members.len() >= 4);
-        for member in members {
-            assert_eq!((member.share[0], member.share[STATIONS - 1]), (0.0, 0.0), "fibre {}", member.fibre);
-            assert!(member.share.iter().any(|&share| share > 0.0));
+        let flesh = Flesh::new(&character, &surface, &parts, (&definition, Path::new("."))).unwrap();
+        assert!(flesh.bellies.len() >= 4);
+        for (belly, shares) in flesh.bellies.iter().zip(&flesh.shares) {
+            assert_eq!((belly[0], belly[STATIONS - 1]), (0.0, 0.0), "tendons");
+            assert!(belly.contains(&1.0));
+            assert!(shares.len() > 20, "{} vertices lie over it", shares.len());
         }
     }
 
@@ -399,6 +360,6 @@ mod tests {
         let (first, second) = (&shares[0].1, &shares[1].1);
         assert!(first[0] == 1.0 && first[STATIONS - 1] == 0.0 && second[0] == 0.0);
         assert!((0..STATIONS).all(|i| first[i].max(second[i]) > 0.99), "no gap: {first:?} {second:?}");
-        assert_eq!(on_stations(first, 0.0).0, 1.0);
+        assert_eq!(on_stations(first, 0.0), 1.0);
     }
 }

@@ -2,15 +2,17 @@
 
 use super::flesh::{Flesh, Moment};
 use super::papers::{self, Papers};
-use super::{MuscleSettings, Settings, State, Tracking, Under, field, morph_weights};
+use super::{BindError, MuscleSettings, Settings, State, Tracking, Under, field, morph_weights};
 use crate::anatomy::{BindFrames, SamplesDef};
 use crate::cache::Cache;
 use crate::character::{Character, Pose};
 use crate::field::SurfaceSample;
 use crate::field::tree::Tree;
 use crate::frame::{Found, MuscleReport, TrackingReport};
+use crate::geom::self_contact::most_crossings;
+use crate::geom::{SelfContact, TriMesh};
 use crate::muscle::definition::BodyDef;
-use crate::muscle::{self, BuildError, Motion, Musculature};
+use crate::muscle::{self, Motion, Musculature};
 use crate::parts::{FOLLOWS, Parts, Retouch};
 use crate::skinning::Surface;
 use crate::tracking::{Layers, VertexReport, robust};
@@ -61,18 +63,22 @@ impl Implicit {
         settings: &Settings,
         anatomy: (&BodyDef, &Path),
         cache: Option<&Cache>,
-    ) -> Result<Self, BuildError> {
+    ) -> Result<Self, BindError> {
+        let TriMesh { positions, triangles } = &surface.mesh;
+        let most = most_crossings(triangles.len());
+        if SelfContact::new(positions, triangles).find_up_to(positions, most).is_none() {
+            return Err(BindError::Crossing { triangles: triangles.len(), most });
+        }
         let mut parts = Parts::build(&surface, character, &settings.parts, cache);
         parts.retouch(&retouches(character, settings), &settings.parts);
         let tree = field::tree(&parts, settings);
         let definition = anatomy.0;
-        let any = settings.stack.under == Under::Flesh
-            && !(definition.muscle.is_empty() && definition.fat.is_empty());
-        let flesh = || Flesh::new(character, &surface, &parts, anatomy, settings.muscles.blend);
+        let any = settings.stack.under == Under::Flesh && definition.has_flesh();
+        let flesh = || Flesh::new(character, &surface, &parts, anatomy);
         let flesh = any.then(flesh).transpose()?;
         let scheme = match settings.stack.tracking {
             Some(Tracking::Robust) => {
-                let under = flesh.as_ref().map(|f| f.at_rest(&parts, &settings.muscles.thin));
+                let under = flesh.as_ref().map(|f| f.at_rest(settings.muscles.blend));
                 let joins = field::joins(&parts, settings);
                 let tracker =
                     robust::Tracker::new(character, &surface, &parts, settings.robust, joins, under);
@@ -150,6 +156,7 @@ impl Implicit {
                 found.cosines.extend_from_slice(&tracked.cosines);
                 found.stages.extend_from_slice(&tracked.stages);
                 found.path.extend_from_slice(&tracked.path);
+                found.faded.extend_from_slice(&tracked.faded);
             }
             Scheme::Papers(papers) => {
                 let started = std::time::Instant::now();
@@ -169,15 +176,18 @@ impl Implicit {
                 found.stages.push(("track", started.elapsed().as_secs_f64() * 1e3));
             }
         }
+        found.pieces = Some(self.parts.pieces.clone());
         self.mark_bad_joints(&w.posed_from_bind, &mut found.reports);
         let reports = &found.reports;
         let count = |f: &dyn Fn(&VertexReport) -> bool| reports.iter().filter(|r| f(r)).count();
         let report = TrackingReport {
             vertices: reports.len(),
-            tracked: count(&|r| r.iterations > 0),
+            tracked: count(&|r| r.iterations > 0 || r.contact > 0.0),
             contacts: count(&|r| r.contact > 0.0),
             evaluations: reports.iter().map(|r| r.evaluations as usize).sum(),
             pairs: w.tracked.pairs,
+            faded: found.faded.iter().map(|f| f.1 as usize).sum(),
+            faded_pieces: found.faded.len(),
         };
         (report, count(&|r| r.fell_back))
     }

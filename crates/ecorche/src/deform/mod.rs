@@ -37,7 +37,7 @@ use crate::muscle::definition::BodyDef;
 use crate::muscle::{self, BuildError, Flesh, Musculature};
 use crate::parts::Parts;
 use crate::skinning::{self, CentresOfRotation, Skinner, Skinning, Surface};
-use crate::surface::{self, Layers, SurfaceReport};
+use crate::surface::{self, LayerDef, Layers, SurfaceReport};
 use crate::tracking::{VertexReport, robust};
 use glam::{Affine3A, Vec3, Vec3A};
 use implicit::Implicit;
@@ -71,6 +71,17 @@ pub enum BindError {
     /// Muscles or fat of the anatomy.
     #[error(transparent)]
     Anatomy(#[from] BuildError),
+    /// There is no outside for skin to be on.
+    #[error(
+        "more than {most} pairs of the skin's {triangles} triangles cross at rest: it is a heap of triangles, which cannot \
+         be tracked; remove meshes that lie on each other, or choose a skinning without tracking"
+    )]
+    Crossing {
+        /// Triangles of the skin.
+        triangles: usize,
+        /// Pairs that may cross.
+        most: usize,
+    },
 }
 
 /// What a running animation remembers from frame to frame; empty before the first.
@@ -126,6 +137,12 @@ impl Workspace {
     }
 }
 
+/// Another number for every body of this process.
+fn next_id() -> u64 {
+    static BODIES: AtomicU64 = AtomicU64::new(0);
+    BODIES.fetch_add(1, Ordering::Relaxed)
+}
+
 impl Body {
     /// Prepares every mesh of `character`. What takes long is looked up in `cache` first, if given,
     /// and kept there. Fails if the layers of the stack do not fit together.
@@ -166,9 +183,21 @@ impl Body {
         let implicit = implicit.transpose()?.map(Arc::new);
         let layered = surface.as_ref().filter(|_| !layers.is_empty());
         let layers = layered.map(|surface| Arc::new(Layers::new(&surface.mesh, layers)));
-        static BODIES: AtomicU64 = AtomicU64::new(0);
-        let id = BODIES.fetch_add(1, Ordering::Relaxed);
-        Ok(Self { character, settings, skinners, id, surface, implicit, layers })
+        Ok(Self { character, settings, skinners, id: next_id(), surface, implicit, layers })
+    }
+
+    /// The same body with other layers on the surface. All else is shared, so that this takes no time to speak of.
+    pub fn with_layers(&self, layers: Vec<LayerDef>) -> Result<Self, BindError> {
+        let mut body = Self { id: next_id(), ..self.clone() };
+        body.settings.stack.surface = layers;
+        body.settings.stack.check()?;
+        let layers = &body.settings.stack.surface;
+        body.layers = None;
+        if !layers.is_empty() {
+            body.surface = body.surface.or_else(|| Surface::new(&self.character).map(Arc::new));
+            body.layers = body.surface.as_ref().map(|s| Arc::new(Layers::new(&s.mesh, layers)));
+        }
+        Ok(body)
     }
 
     /// The character this body was made of.

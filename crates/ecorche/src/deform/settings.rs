@@ -1,17 +1,17 @@
 //! What a character is bound with.
 
-use super::stack::Stack;
+use super::stack::{Stack, Tracking};
 use crate::anatomy::{ControllerDef, MuscleBlend, SamplesDef, SkinDef};
 use crate::character::Skeleton;
 use crate::dynamics;
 use crate::field::{Composition, operator};
-use crate::muscle::{Motion, thin};
+use crate::muscle::Motion;
 use crate::parts::PartSettings;
 use crate::tracking::papers::own_side::OwnSide;
 use crate::tracking::papers::{scheme_2012, scheme_2014};
 use crate::tracking::robust;
 
-/// How muscles and fat move and what room they have.
+/// How muscles and fat move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MuscleSettings {
     /// With or without inertia. A single pose ([`Body::deform`](super::Body::deform)) never has any.
@@ -23,9 +23,7 @@ pub struct MuscleSettings {
     pub substeps_per_second: f32,
     /// How long the first pose is held before an animation starts, seconds, at most: without inertia, until nothing moves.
     pub pre_roll: f32,
-    /// The room made for muscles in the skin's fields.
-    pub thin: thin::Settings,
-    /// How they are joined to those.
+    /// How the skin lies over them where they meet.
     pub blend: MuscleBlend,
 }
 
@@ -36,7 +34,6 @@ impl Default for MuscleSettings {
             dynamics: dynamics::Settings::default(),
             substeps_per_second: 1200.0,
             pre_roll: 1.0,
-            thin: thin::Settings::default(),
             blend: MuscleBlend::default(),
         }
     }
@@ -99,28 +96,28 @@ impl From<Stack> for Settings {
 }
 
 impl Settings {
-    /// The settings an anatomy file's `[skin]` asks for, which must fit the skeleton: [`Stack::implicit`] with the
-    /// file's tracking.
-    pub fn of_skin(skin: &SkinDef, skeleton: &Skeleton) -> Self {
-        let mut settings = Self::from(Stack::implicit().with_tracking(skin.tracking.into()));
+    /// The settings an anatomy file's `[skin]` asks for, which must fit the skeleton: [`Stack::implicit`] with
+    /// `tracking`.
+    pub fn of_skin(skin: &SkinDef, skeleton: &Skeleton, tracking: Tracking) -> Self {
+        let mut settings = Self::from(Stack::implicit().with_tracking(tracking));
+        settings.parts.pieces.layers = skin.layers;
         settings.parts.samples = skin.samples.map(|n| n as usize);
         settings.parts.resolution = skin.grid;
         settings.parts.swing = skin.closure;
         settings.robust.gap = skin.gap;
         settings.robust.max_offset = skin.max_offset;
         settings.muscles.blend = skin.blend;
-        // The papers' schemes have operators of their own unless the file names another than the default.
-        let named = |operator: &str| operator != SkinDef::default().operator;
-        if named(&skin.operator) || skin.controller.is_some() {
-            settings.composition = composition(&skin.operator, skin.controller.as_ref());
-        }
+        settings.robust.definition = skin.definition;
+        let composition = |(operator, controller): (Option<&str>, Option<&ControllerDef>)| {
+            let named = operator.is_some() || controller.is_some();
+            named.then(|| composition(operator.unwrap_or(tracking.operator()), controller)).flatten()
+        };
+        settings.composition = composition((skin.operator.as_deref(), skin.controller.as_ref()));
         for (name, own) in &skin.joint {
             if let Some(joint) = skeleton.find(name).filter(|_| own.samples != SamplesDef::default()) {
                 settings.joint_samples.push((joint, own.samples.clone()));
             }
-            let (operator, controller) = skin.at(name);
-            if let (Some(joint), Some(composition)) = (skeleton.find(name), composition(operator, controller))
-            {
+            if let (Some(joint), Some(composition)) = (skeleton.find(name), composition(skin.at(name))) {
                 settings.joint_compositions.push((joint, composition));
             }
         }

@@ -229,6 +229,15 @@ impl FromStr for Stack {
 impl Tracking {
     /// Every scheme.
     pub const ALL: [Self; 3] = [Self::Robust, Self::Scheme2012, Self::Scheme2014];
+
+    /// The operator that joins parts where nobody names another: the paper of 2012 blends them, the others keep them
+    /// apart.
+    pub fn operator(self) -> &'static str {
+        match self {
+            Self::Scheme2012 => "blend",
+            Self::Robust | Self::Scheme2014 => "contact",
+        }
+    }
 }
 
 impl From<TrackingDef> for Tracking {

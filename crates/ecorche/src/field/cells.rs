@@ -40,16 +40,10 @@ pub struct Cells {
 impl Cells {
     /// Copies a grid.
     pub(crate) fn of(grid: &Grid) -> Self {
-        Self::in_units_of(grid, grid)
-    }
-
-    /// Copies a grid that was changed in places: where it is unchanged, the copy has the same bits. Gradients steeper
-    /// than any were before are cut.
-    pub(crate) fn in_units_of(grid: &Grid, before: &Grid) -> Self {
         let (cells_per_metre, cells) = grid.shape();
         let (row, slice) = (cells.x as usize + 1, (cells.x as usize + 1) * (cells.y as usize + 1));
         let nodes = grid.nodes();
-        let slopes = before.nodes().iter().flat_map(|node| &node[1..]);
+        let slopes = nodes.iter().flat_map(|node| &node[1..]);
         let steepest = slopes.fold(f32::MIN_POSITIVE, |most, g| most.max(g.abs()));
         let pack = |x: f32| (x * FULL).round() as i16;
         let cell = |i: usize| {
@@ -133,20 +127,6 @@ impl Cells {
         Vec4::new(value, gx, gy, gz)
     }
 
-    /// A box outside of which no corner of a cell has as much as `value`.
-    pub(crate) fn bounds_above(&self, value: f32) -> Support {
-        let least = (value * FULL) as i16;
-        let mut bounds = Support::EMPTY;
-        for (i, _) in self.cells.iter().enumerate().filter(|(_, c)| c.value.iter().any(|&v| v >= least)) {
-            let i = i as u32;
-            let cell =
-                UVec3::new(i % self.stride[0], i % self.stride[1] / self.stride[0], i / self.stride[1]);
-            let low = Vec3::from(self.low) + cell.as_vec3() / self.cells_per_metre;
-            bounds = bounds.with(Support { low, high: low + self.cells_per_metre.recip() });
-        }
-        bounds
-    }
-
     /// Bytes of the table.
     pub(crate) fn size_in_memory(&self) -> usize {
         size_of_val(self.cells.as_slice())
@@ -191,29 +171,5 @@ mod tests {
         }
         assert_eq!(cells.sample(grid.support().high + 1e-3), Sample::OUTSIDE);
         assert!(cells.sample(grid.support().high).value.is_finite());
-    }
-
-    #[test]
-    fn where_a_changed_grid_is_as_before_so_is_its_copy() {
-        let grid = Grid::bake(&capsule(|p| p), &GridSettings { resolution: 32 }).unwrap();
-        let middle = 0.5 * (grid.support().low + grid.support().high);
-        let changed = grid.map_nodes(|p, value, gradient| match p.x < middle.x {
-            true => (0.5 * value, 3.0 * gradient),
-            false => (value, gradient),
-        });
-        let (before, after) = (Cells::of(&grid), Cells::in_units_of(&changed, &grid));
-        let cell = (grid.support().high.x - grid.support().low.x) / 16.0;
-        let (mut same, mut other) = (0, 0);
-        for point in scatter(grid.support(), 2000) {
-            let (a, b) = (before.sample(point), after.sample(point));
-            if point.x > middle.x + cell {
-                assert_eq!(a, b, "at {point}");
-                same += usize::from(a.value > 0.0);
-            } else {
-                other += usize::from(a != b);
-            }
-            assert!(b.gradient.is_finite() && b.value <= 1.0);
-        }
-        assert!(same > 100 && other > 100, "{same} the same, {other} not");
     }
 }

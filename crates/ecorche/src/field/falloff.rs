@@ -69,101 +69,10 @@ impl Falloff {
 /// Value lost per radius at the surface, where the falloff is steepest.
 pub(crate) const STEEPNESS: f64 = 0.9375;
 
-/// [`Falloff`] in single precision, for what a frame samples a million times.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FastFalloff {
-    radius: f32,
-    inverse: f32,
-}
-
-impl FastFalloff {
-    pub fn new(radius: f32) -> Self {
-        Self { radius, inverse: radius.recip() }
-    }
-
-    /// Value lost per metre at the surface, times a distance: for lengths along the surface's normal.
-    #[inline]
-    pub fn values_over(self, distance: f32) -> f32 {
-        distance * STEEPNESS as f32 * self.inverse
-    }
-
-    /// [`Falloff::value`].
-    #[inline]
-    pub fn value(self, distance: f32) -> f32 {
-        unit_value((distance * self.inverse).clamp(-1.0, 1.0))
-    }
-
-    /// [`Falloff::slope`].
-    #[inline]
-    pub fn slope(self, distance: f32) -> f32 {
-        let u = (distance * self.inverse).clamp(-1.0, 1.0);
-        let w = u * u - 1.0;
-        -0.9375 * self.inverse * w * w
-    }
-
-    /// Farther away than this, metres, the value is less than `value`; at most 1/32 of the values too far.
-    #[inline]
-    pub fn farthest(self, value: f32) -> f32 {
-        self.radius * FARTHEST[(value * STEPS as f32).clamp(0.0, STEPS as f32) as usize]
-    }
-}
-
-const fn unit_value(u: f32) -> f32 {
-    let square = u * u;
-    0.5 - u * (0.9375 + square * (0.1875 * square - 0.625))
-}
-
-const STEPS: usize = 32;
-/// In radii, of values that are multiples of 1 / [`STEPS`].
-const FARTHEST: [f32; STEPS + 1] = {
-    let mut farthest = [1.0; STEPS + 1];
-    let mut k = 0;
-    while k <= STEPS {
-        let wanted = k as f32 / STEPS as f32;
-        let (mut low, mut high) = (-1.0f32, 1.0f32);
-        let mut halving = 0;
-        while halving < 20 {
-            let u = 0.5 * (low + high);
-            if unit_value(u) > wanted {
-                low = u;
-            } else {
-                high = u;
-            }
-            halving += 1;
-        }
-        farthest[k] = high;
-        k += 1;
-    }
-    farthest
-};
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::field::conformance::{golden, numbers};
-
-    #[test]
-    fn single_precision_is_close_to_double() {
-        let (fast, exact) = (FastFalloff::new(0.1), Falloff { radius: f64::from(0.1f32) });
-        for i in -150..=150 {
-            let d = 0.001 * i as f32;
-            assert!((f64::from(fast.value(d)) - exact.value(d.into())).abs() < 1e-6, "{d}");
-            assert!((f64::from(fast.slope(d)) - exact.slope(d.into())).abs() < 1e-5, "{d}");
-        }
-        assert!((f64::from(fast.values_over(1.0)) + exact.slope(0.0)).abs() < 1e-6);
-    }
-
-    #[test]
-    fn values_beyond_the_farthest_distance_are_less() {
-        let falloff = FastFalloff::new(0.1);
-        for i in 0..=100 {
-            let value = i as f32 / 100.0;
-            let distance = falloff.farthest(value);
-            assert!(falloff.value(distance + 1e-5) <= value + 1e-4, "{value}");
-            let needed = falloff.value(distance) > value - 1.1 / STEPS as f32;
-            assert!(needed, "{value}: not much farther than needed");
-        }
-    }
 
     #[test]
     fn reference_values() {

@@ -41,7 +41,7 @@ impl Default for GridSettings {
 }
 
 /// Largest resolution; a cube of it takes 2 GB.
-pub const MAX_RESOLUTION: u32 = 512;
+pub(crate) const MAX_RESOLUTION: u32 = 512;
 
 /// Why a field was not tabulated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -116,16 +116,6 @@ impl Grid {
     /// Value, then gradient, of each node; x fastest.
     pub(crate) fn nodes(&self) -> &[[f32; 4]] {
         &self.nodes
-    }
-
-    /// The same table with every node's value and gradient replaced by what `map` makes of its place, value and
-    /// gradient.
-    pub(crate) fn map_nodes(&self, map: impl Fn(Vec3, f32, Vec3) -> (f32, Vec3) + Sync) -> Self {
-        let nodes = self.nodes.par_iter().enumerate().map(|(i, &[value, x, y, z])| {
-            let (value, gradient) = map(self.node_position(i), value, Vec3::new(x, y, z));
-            [value, gradient.x, gradient.y, gradient.z]
-        });
-        Self { nodes: nodes.collect(), ..*self }
     }
 
     /// Where node `i` is.

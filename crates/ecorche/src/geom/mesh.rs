@@ -25,6 +25,15 @@ impl TriMesh {
         low.distance(high)
     }
 
+    /// Tells surfaces apart by their content.
+    pub(crate) fn content(&self) -> blake3::Hash {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&(self.positions.len() as u64).to_le_bytes());
+        hasher.update(bytemuck::cast_slice(&self.positions));
+        hasher.update(bytemuck::cast_slice(&self.triangles));
+        hasher.finalize()
+    }
+
     /// The corners of triangle `t`.
     pub fn corners(&self, t: usize) -> [Vec3; 3] {
         self.triangles[t].map(|v| self.positions[v as usize])

@@ -1,8 +1,8 @@
 //! A surface cut into small patches, for searches that leave out most of it.
 //!
 //! Triangles that share a vertex always have boxes that overlap, so that a search over triangles spends its time on
-//! neighbours that cannot cross. A patch and all around it that look to one side do not cross each other; only the
-//! others are opened.
+//! neighbours that cannot cross. A patch and its neighbours whose normals all lie on one side of a plane do not cross
+//! each other; the search opens only the others.
 
 use super::adjacency::Lists;
 use super::bvh::{Aabb, Bvh, PairSearch};
@@ -48,11 +48,11 @@ struct Search {
 struct Fitted {
     aabb: Aabb,
     look: Look,
-    /// It and all around it look to one side.
+    /// Its normals and those of its neighbours all lie on one side of a plane.
     is_smooth: bool,
 }
 
-/// Whether there is a direction that no normal of these patches looks away from: the sum of them all, if any.
+/// Whether the normals of these patches all lie on one side of a plane: that across the sum of them, if any.
 #[inline]
 fn look_to_one_side(patches: impl Iterator<Item = Look> + Clone) -> bool {
     let sum = patches.clone().fold(Vec3A::ZERO, |sum, [low, high]| sum + low + high);
@@ -123,7 +123,7 @@ impl Patches {
         tree.refit(|p| fitted[p as usize].aabb);
     }
 
-    /// Whether two patches share a vertex, and they and what lies around them both look to one side.
+    /// Whether two patches share a vertex, and their normals and those of their neighbours lie on one side of a plane.
     #[inline]
     fn is_smooth_between(&self, p: u32, q: u32) -> bool {
         let around = [p, q].map(|k| self.neighbours.get(k as usize));

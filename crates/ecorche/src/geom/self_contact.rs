@@ -15,7 +15,7 @@ pub struct Crossings {
 }
 
 impl Crossings {
-    /// Tells pairs from folds.
+    /// Sorts pairs that meet into pairs and folds.
     fn sort(&mut self, met: &[[u32; 2]], triangles: &[[u32; 3]]) {
         self.pairs.clear();
         self.folds.clear();
@@ -28,10 +28,16 @@ impl Crossings {
     }
 }
 
+/// Pairs of `triangles` that may meet before they count as a heap of triangles, not a skin: 40 for each triangle, and any
+/// 100,000. Five layers on the same place have about 25 per triangle.
+pub(crate) fn most_crossings(triangles: usize) -> usize {
+    (40 * triangles).max(100_000)
+}
+
 /// Finds the triangles of a surface that meet each other; made once per surface, asked for every frame.
 ///
 /// The answer is exact for the positions given. Neighbours over an edge are never reported. The surface must be
-/// welded, or the two sides of every texture seam are strangers that touch.
+/// welded, or the two sides of every texture seam count as touching.
 #[derive(Clone, Debug)]
 pub struct SelfContact {
     triangles: Vec<[u32; 3]>,
@@ -43,7 +49,7 @@ pub struct SelfContact {
 /// Scratch of the searches.
 #[derive(Clone, Debug, Default)]
 struct Search {
-    /// Before they are told apart.
+    /// Before they are sorted into pairs and folds.
     pairs: Vec<[u32; 2]>,
     /// One list per [`LISTED`] triangles, or more.
     found: Vec<Vec<[u32; 2]>>,
@@ -70,7 +76,7 @@ impl SelfContact {
     }
 
     /// As [`SelfContact::find`]; `None`, soon, if more than `most` pairs meet.
-    pub fn find_up_to(&mut self, positions: &[Vec3], most: usize) -> Option<Crossings> {
+    pub(crate) fn find_up_to(&mut self, positions: &[Vec3], most: usize) -> Option<Crossings> {
         self.fit(positions);
         let met = self.bvh.self_pairs_up_to(most, |a, b| meet(&self.triangles, positions, a, b))?;
         let mut found = Crossings::default();
@@ -98,7 +104,7 @@ impl SelfContact {
 
     /// The pairs of [`SelfContact::find_between_patches`] without the folds, and those that do not meet, overlap in their boxes and are
     /// closer than `distance`.
-    pub fn pairs_between_patches(
+    pub(crate) fn pairs_between_patches(
         &mut self,
         positions: &[Vec3],
         distance: f32,
@@ -133,7 +139,7 @@ impl SelfContact {
     }
 
     /// As [`SelfContact::pairs_among`], the pairs that do not meet and are closer than `distance`.
-    pub fn close_pairs_among(
+    pub(crate) fn close_pairs_among(
         &mut self,
         positions: &[Vec3],
         list: &[u32],
@@ -191,7 +197,7 @@ impl SelfContact {
 /// A fixed pseudo-random offset for each of `count` vertices, at most `amount` along each axis.
 ///
 /// Mirrored or flat surfaces hold triangles that touch without crossing; moved by such offsets (1e-5 of the
-/// size is usual) they either cross or stay apart, and the count no longer hangs on coincidence.
+/// size is usual) they either cross or stay apart, and the count no longer depends on coincidence.
 pub fn jitter(count: usize, amount: f32, seed: u64) -> Vec<Vec3> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(0x2545_F491_4F6C_DD1D);
     let mut next = || {

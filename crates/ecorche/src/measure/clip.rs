@@ -6,6 +6,7 @@ use super::{FrameDetail, FrameInput, Judge, JudgeError};
 use crate::geom::self_contact::SelfContact;
 use glam::{Affine3A, Vec3};
 use serde::Serialize;
+use std::fmt;
 
 /// Worst and mean of one figure over a clip.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -18,6 +19,33 @@ pub struct Summary {
     pub worst_frame: usize,
     /// Mean over the frames that have the figure.
     pub mean: f64,
+    /// What set the worst value of popping; `None` for other figures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Jump>,
+}
+
+/// The vertex that sets the worst popping, and the one that sets its limit. Vertices are those of the welded surface.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Jump {
+    /// The vertex that moved farthest against its limit.
+    pub vertex: u32,
+    /// How far it moved, metres.
+    pub moved: f64,
+    /// How far the skeleton carries skin near it, metres.
+    pub limit: f64,
+    /// The vertex nearby that the skeleton carries so far.
+    pub limit_vertex: u32,
+}
+
+impl fmt::Display for Jump {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Self { vertex, limit_vertex, .. } = self;
+        let [moved, limit] = [self.moved, self.limit].map(|metres| 1e3 * metres);
+        write!(
+            f,
+            "vertex {vertex} moved {moved:.2} mm; the skeleton carries skin near it by {limit:.2} mm, at vertex {limit_vertex}"
+        )
+    }
 }
 
 /// What a clip amounts to.
@@ -68,6 +96,8 @@ pub struct ClipJudge<'a> {
 #[derive(Clone, Debug)]
 struct Before {
     positions: Vec<Vec3>,
+    /// Where the start has them, if it is known.
+    start: Option<Vec<Vec3>>,
     posed_from_rest: Vec<Affine3A>,
     motion: Option<Motion>,
 }
@@ -120,6 +150,19 @@ impl<'a> ClipJudge<'a> {
             detail.strayed = beyond.map(|(v, _)| v as u32).collect();
             f64::from(largest(&strays).1)
         });
+        let crossing = || detail.pairs.iter().chain(&detail.pairs_across);
+        let bent = judge.shape.bent(&positions, &judge.adjacency.vertex_ring, crossing());
+        let shape = judge.shape.compare(&bent, input.start.map(|start| &start.bent));
+        let hollow = input.start.map(|start| {
+            self.contact.fit(&positions);
+            let crossing = start.pairs.iter().chain(&detail.pairs);
+            judge.hollow(&positions, self.contact.bvh(), crossing, &detail.depth)
+        });
+        let boil = input.start.zip(self.before.as_ref()).and_then(|(start, before)| {
+            let starts = [before.start.as_deref()?, &start.positions];
+            Some(judge.shape.boil([&before.positions, &positions], starts))
+        });
+        let against = input.against.map(|reference| judge.against(&positions, reference));
         let volume = judge.volumes.ratios(&positions);
         let [stretch_p95, stretch_max, stretch_min] = judge.stretch(&positions).map(f64::from);
         let mut figures = FrameFigures {
@@ -139,14 +182,29 @@ impl<'a> ClipJudge<'a> {
             flipped: skeleton_known.then_some(detail.flipped.len()),
             strayed: stray.map(|_| detail.strayed.len()),
             stray_max: stray,
+            roughness: shape.roughness,
+            roughness_contact: shape.roughness_contact,
+            roughness_ratio: shape.roughness_ratio,
+            roughness_contact_ratio: shape.roughness_contact_ratio,
+            creases: shape.creases,
+            crush: shape.crush,
+            hollow: hollow.map(|h| h.p95),
+            hollow_mean: hollow.map(|h| h.mean),
+            boil,
+            against,
             not_finite,
             milliseconds: input.milliseconds,
             muscle_depth: input.muscles.map(|m| f64::from(m.deepest)),
             muscle_resets: input.muscles.map(|m| m.resets),
+            pierce: input.pierce.map(|p| 1e3 * p.0.deepest),
+            pierce_area: input.pierce.map(|p| 1e2 * p.0.area),
+            pierce_muscle: input.pierce.filter(|p| p.0.deepest > 0.0).map(|p| p.1.to_owned()),
             ..FrameFigures::default()
         };
         let motion = self.motion(&positions, input.posed_from_rest, &mut figures);
-        self.before = Some(Before { positions, posed_from_rest: input.posed_from_rest.to_vec(), motion });
+        let start = input.start.map(|start| start.positions.clone());
+        self.before =
+            Some(Before { positions, start, posed_from_rest: input.posed_from_rest.to_vec(), motion });
         self.detail = detail;
         self.frames.push(figures);
         Ok(&self.frames[self.frames.len() - 1])
@@ -170,14 +228,20 @@ impl<'a> ClipJudge<'a> {
             &before.posed_from_rest,
             posed_from_rest,
         );
-        let allowed =
+        let largest =
             motion::largest_nearby([&before.positions, positions], &carried, &judge.edges, judge.size);
+        let allowed: Vec<f32> = largest.iter().map(|l| l.0).collect();
         let moved: Vec<Vec3> = positions.iter().zip(&before.positions).map(|(&p, &q)| p - q).collect();
         let mut popping = motion::ratios(moved.iter().map(|m| m.length()), &allowed, judge.size);
         self.popping.add(&popping);
-        let (vertex, largest) = largest(&popping);
+        let (vertex, most) = self::largest(&popping);
+        if let Some(v) = vertex {
+            figures.popping_moved = Some(f64::from(moved[v as usize].length()));
+            figures.popping_limit = Some(f64::from(motion::limit(allowed[v as usize], judge.size)));
+            figures.popping_limit_vertex = Some(largest[v as usize].1);
+        }
         figures.popping_vertex = vertex;
-        figures.popping_max = Some(f64::from(largest));
+        figures.popping_max = Some(f64::from(most));
         figures.popping_p99 = Some(f64::from(motion::percentile(&mut popping, 0.99)));
         if let Some(earlier) = &before.motion {
             let change = moved.iter().zip(&earlier.moved).map(|(&a, &b)| a.distance(b));
@@ -209,7 +273,17 @@ impl<'a> ClipJudge<'a> {
             let (worst, worst_frame) =
                 values.iter().fold(first, |kept, &next| if worse(next.0, kept.0) { next } else { kept });
             let mean = values.iter().map(|(v, _)| v).sum::<f64>() / values.len() as f64;
-            Some(Summary { figure: figure.name, worst, worst_frame, mean })
+            let cause = || {
+                let f = self.frames.iter().find(|f| f.frame == worst_frame)?;
+                Some(Jump {
+                    vertex: f.popping_vertex?,
+                    moved: f.popping_moved?,
+                    limit: f.popping_limit?,
+                    limit_vertex: f.popping_limit_vertex?,
+                })
+            };
+            let cause = if figure.name == "popping_max" { cause() } else { None };
+            Some(Summary { figure: figure.name, worst, worst_frame, mean, cause })
         });
         ClipFigures {
             summary: summary.collect(),

@@ -1,8 +1,10 @@
 //! The figures of one frame, and what each of them means.
 
+use super::against::Against;
 use serde::Serialize;
 
-/// Everything measured on one frame. Lengths in metres, ratios to rest.
+/// Everything measured on one frame. Lengths in metres where nothing else is said, ratios to rest. What is compared with the
+/// start is `None` without one, see [`StartFrame`](super::StartFrame).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FrameFigures {
     /// Number of the frame.
@@ -37,12 +39,40 @@ pub struct FrameFigures {
     pub strayed: Option<usize>,
     /// Largest distance from the reference over the limb's thickness.
     pub stray_max: Option<f64>,
+    /// RMS change of the angle between neighbouring triangles against rest, of free skin, degrees; `None` if all is
+    /// contact skin.
+    pub roughness: Option<f64>,
+    /// The same of contact skin; `None` if there is none.
+    pub roughness_contact: Option<f64>,
+    /// Roughness of free skin over the start's: (ours + 0.5) / (start + 0.5).
+    pub roughness_ratio: Option<f64>,
+    /// The same of contact skin.
+    pub roughness_contact_ratio: Option<f64>,
+    /// Edges of free skin bent by more than 30 degrees more than at rest, above the start's number, per thousand edges.
+    pub creases: Option<f64>,
+    /// Share of its area under the start that the worst connected piece has lost.
+    pub crush: Option<f64>,
+    /// Gap that stays open in closed folds, 95th percentile by area, millimetres.
+    pub hollow: Option<f64>,
+    /// The same, mean.
+    pub hollow_mean: Option<f64>,
+    /// Vertices, per thousand, whose step from the frame before differs from the start's by more than 0.5 % of the
+    /// longest side of the rest pose's box; `None` on the first frame.
+    pub boil: Option<f64>,
+    /// Distance to a reference surface; `None` without one.
+    pub against: Option<Against>,
     /// Motion of a vertex over the skeleton's near it, 99th percentile; `None` on the first frame.
     pub popping_p99: Option<f64>,
     /// The same, largest.
     pub popping_max: Option<f64>,
     /// The vertex of `popping_max`.
     pub popping_vertex: Option<u32>,
+    /// How far the vertex of `popping_max` moved, metres.
+    pub popping_moved: Option<f64>,
+    /// How far the skeleton carries skin near that vertex, metres: the limit that popping is measured by.
+    pub popping_limit: Option<f64>,
+    /// The vertex nearby that sets this limit.
+    pub popping_limit_vertex: Option<u32>,
     /// Change of motion of a vertex over the skeleton's motion near it, 99th percentile; `None` on the first two.
     pub flicker_p99: Option<f64>,
     /// The same, largest.
@@ -53,6 +83,12 @@ pub struct FrameFigures {
     pub muscle_depth: Option<f64>,
     /// Fibres and pads put back because a number was not finite or absurd.
     pub muscle_resets: Option<usize>,
+    /// How far muscles stand out of the skin, largest, millimetres; `None` without muscles.
+    pub pierce: Option<f64>,
+    /// Share of their surface that is more than 2 mm outside, per cent.
+    pub pierce_area: Option<f64>,
+    /// The muscle that stands out farthest.
+    pub pierce_muscle: Option<String>,
     /// Time the method took.
     pub milliseconds: f64,
 }
@@ -206,6 +242,118 @@ pub const FIGURES: &[Figure] = &[
         value: |f| f.stray_max,
     },
     Figure {
+        name: "roughness",
+        meaning: "RMS change of the angle between neighbouring triangles against rest, free skin",
+        unit: "degrees",
+        decimals: 2,
+        worse: Worse::Larger,
+        value: |f| f.roughness,
+    },
+    Figure {
+        name: "roughness_ratio",
+        meaning: "roughness of free skin over that of the start",
+        unit: "",
+        decimals: 2,
+        worse: Worse::Larger,
+        value: |f| f.roughness_ratio,
+    },
+    Figure {
+        name: "roughness_contact",
+        meaning: "roughness of skin in contact",
+        unit: "degrees",
+        decimals: 2,
+        worse: Worse::Larger,
+        value: |f| f.roughness_contact,
+    },
+    Figure {
+        name: "roughness_contact_ratio",
+        meaning: "roughness of skin in contact over that of the start",
+        unit: "",
+        decimals: 2,
+        worse: Worse::Larger,
+        value: |f| f.roughness_contact_ratio,
+    },
+    Figure {
+        name: "creases",
+        meaning: "free edges bent by more than 30 degrees more than at rest, above the start's, per thousand edges",
+        unit: "",
+        decimals: 2,
+        worse: Worse::Larger,
+        value: |f| f.creases,
+    },
+    Figure {
+        name: "crush",
+        meaning: "share of its area that the worst piece lost against the start",
+        unit: "",
+        decimals: 3,
+        worse: Worse::Larger,
+        value: |f| f.crush,
+    },
+    Figure {
+        name: "hollow",
+        meaning: "gap that stays open in closed folds, 95th percentile",
+        unit: "mm",
+        decimals: 2,
+        worse: Worse::Larger,
+        value: |f| f.hollow,
+    },
+    Figure {
+        name: "hollow_mean",
+        meaning: "the same, mean",
+        unit: "mm",
+        decimals: 2,
+        worse: Worse::Larger,
+        value: |f| f.hollow_mean,
+    },
+    Figure {
+        name: "boil",
+        meaning: "vertices that move where the start does not, per thousand",
+        unit: "",
+        decimals: 1,
+        worse: Worse::Larger,
+        value: |f| f.boil,
+    },
+    Figure {
+        name: "against_mean",
+        meaning: "distance to the reference surface, mean",
+        unit: "mm",
+        decimals: 2,
+        worse: Worse::Larger,
+        value: |f| f.against.as_ref().map(|a| a.mean),
+    },
+    Figure {
+        name: "against_p95",
+        meaning: "the same, 95th percentile",
+        unit: "mm",
+        decimals: 2,
+        worse: Worse::Larger,
+        value: |f| f.against.as_ref().map(|a| a.p95),
+    },
+    Figure {
+        name: "against_worst",
+        meaning: "the same, largest",
+        unit: "mm",
+        decimals: 2,
+        worse: Worse::Larger,
+        value: |f| f.against.as_ref().map(|a| a.worst),
+    },
+    Figure {
+        name: "against_slope",
+        meaning: "angle between the normals of the skin and of the reference, mean",
+        unit: "degrees",
+        decimals: 2,
+        worse: Worse::Larger,
+        value: |f| f.against.as_ref().map(|a| a.slope),
+    },
+    Figure {
+        name: "against_slope_p95",
+        meaning: "the same, 95th percentile",
+        unit: "degrees",
+        decimals: 2,
+        worse: Worse::Larger,
+        value: |f| f.against.as_ref().map(|a| a.slope_p95),
+    },
+    Figure {
         name: "popping_p99",
         meaning: "motion of a vertex over the skeleton's near it, 99th percentile",
         unit: "",
@@ -260,6 +408,22 @@ pub const FIGURES: &[Figure] = &[
         decimals: 0,
         worse: Worse::Larger,
         value: |f| f.muscle_resets.map(|n| n as f64),
+    },
+    Figure {
+        name: "pierce",
+        meaning: "how far muscles stand out of the skin, largest",
+        unit: "mm",
+        decimals: 2,
+        worse: Worse::Larger,
+        value: |f| f.pierce,
+    },
+    Figure {
+        name: "pierce_area",
+        meaning: "share of the muscles' surface that is more than 2 mm outside the skin",
+        unit: "%",
+        decimals: 2,
+        worse: Worse::Larger,
+        value: |f| f.pierce_area,
     },
     Figure {
         name: "milliseconds",

@@ -1,6 +1,6 @@
 //! Limits a studio sets on its builds.
 
-use super::clip::ClipFigures;
+use super::clip::{ClipFigures, Jump};
 use super::figures::{FIGURES, Figure, Worse, figure};
 use thiserror::Error;
 
@@ -41,7 +41,11 @@ fn names() -> String {
 
 /// A limit that a clip passes.
 #[derive(Clone, Debug, PartialEq, Error)]
-#[error("{figure} is {value} at frame {frame}, {} the limit of {limit}", if *.worse == Worse::Larger { "above" } else { "below" })]
+#[error(
+    "{figure} is {value} at frame {frame}, {} the limit of {limit}{}",
+    if *.worse == Worse::Larger { "above" } else { "below" },
+    .cause.map_or_else(String::new, |jump| format!(" ({jump})"))
+)]
 pub struct Violation {
     /// The figure.
     pub figure: &'static str,
@@ -53,6 +57,8 @@ pub struct Violation {
     pub limit: f64,
     /// Which way it was passed.
     pub worse: Worse,
+    /// For popping, the vertex that set the value and the one that set what it is measured by.
+    pub cause: Option<Jump>,
 }
 
 impl Limits {
@@ -87,6 +93,7 @@ impl Limits {
                 frame: worst.worst_frame,
                 limit,
                 worse: figure.worse,
+                cause: worst.cause,
             })
         });
         passed.collect()

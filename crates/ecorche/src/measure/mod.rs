@@ -17,6 +17,11 @@
 //!   corners would carry them.
 //! * **Strayed**: vertices farther from a reference (dual quaternion) position than a quarter of the limb's thickness
 //!   under them, unless they are in contact.
+//! * **Roughness**, **creases**, **crush** and **boil**: shape against the skinning that the method starts from
+//!   ([`StartFrame`]). Free skin has no reason to differ from it.
+//! * **Hollow**: gaps that stay open in closed folds.
+//! * **Pierce**: how far muscles stand out of the skin.
+//! * **Against**: distance to a reference surface, such as an elastic solution.
 //! * **Popping** and **flicker**: motion of a vertex against the skeleton's near it.
 //!
 //! ```
@@ -49,21 +54,28 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod against;
 mod clip;
 mod figures;
+mod hollow;
 mod limits;
 mod motion;
 mod muscles;
+mod pierce;
 mod report;
 mod run;
+mod shape;
 mod volume;
 
-pub use clip::{ClipFigures, ClipJudge, Summary};
+pub use against::{Against, AgainstError, Reference, RegionDistance, region_table};
+pub use clip::{ClipFigures, ClipJudge, Jump, Summary};
 pub use figures::{FIGURES, Figure, FrameFigures, Worse, figure};
 pub use limits::{Limits, LimitsError, Violation};
 pub use muscles::{FibreFrame, FibreHistory, MuscleHistory, VolumeDrift, follow_muscles};
+pub use pierce::{Pierce, pierce};
 pub use report::table;
-pub use run::judge_clip;
+pub use run::{judge_clip, judge_clips};
+use shape::{Bent, Shape};
 use volume::PartVolumes;
 
 use crate::character::Influences;
@@ -71,7 +83,7 @@ use crate::frame::MuscleReport;
 use crate::geom::TriMesh;
 use crate::geom::adjacency::Adjacency;
 use crate::geom::burial::{Burial, Sheet};
-use crate::geom::self_contact::{Crossings, SelfContact, jitter};
+use crate::geom::self_contact::{Crossings, SelfContact, jitter, most_crossings};
 use crate::geom::thickness;
 use crate::skinning::Surface;
 
@@ -88,15 +100,12 @@ const REST_SEEDS: u64 = 8;
 const SHORTEST_EDGE: f32 = 1e-6;
 /// Part numbers from here on are mistakes.
 const MOST_PARTS: u32 = 1 << 20;
-/// Crossing pairs of triangles at most, per triangle and in all: more are a heap of triangles, not a skin. Five
-/// layers on the same place have about 25 per triangle.
-const MOST_CROSSINGS: [usize; 2] = [40, 100_000];
 /// The largest surface that is judged, metres.
 const LARGEST: f32 = 1e10;
 /// A vertex has strayed when it is farther from its reference than this share of the limb's thickness.
 const STRAYED: f32 = 0.25;
 
-/// What a [`Judge`] is made from. The surface must be welded, or seams count as touching strangers.
+/// What a [`Judge`] is made from. The surface must be welded, or the two sides of a seam count as touching.
 #[derive(Clone, Copy, Debug)]
 pub struct JudgeInput<'a> {
     /// The surface at rest: all that is to be judged together.
@@ -124,10 +133,17 @@ pub struct FrameInput<'a> {
     pub reference: Option<&'a [Vec3]>,
     /// Which vertices the method moved for contact, and which may therefore be far from the reference.
     pub in_contact: Option<&'a [bool]>,
+    /// What the method starts from in this frame, see [`Judge::start_frame`]; `None` leaves out the figures that compare with
+    /// it.
+    pub start: Option<&'a StartFrame>,
+    /// A better answer, to be compared with: positions of the same vertices; `None` leaves the figures out.
+    pub against: Option<&'a [Vec3]>,
     /// Time the method took for the frame.
     pub milliseconds: f64,
     /// What the muscles did, if there are any.
     pub muscles: Option<MuscleReport>,
+    /// How far they stand out of the skin, if it is known, and the name of the worst.
+    pub pierce: Option<(&'a Pierce, &'a str)>,
 }
 
 impl<'a> FrameInput<'a> {
@@ -139,10 +155,22 @@ impl<'a> FrameInput<'a> {
             posed_from_rest: &[],
             reference: None,
             in_contact: None,
+            start: None,
+            against: None,
             milliseconds: 0.0,
             muscles: None,
+            pierce: None,
         }
     }
+}
+
+/// The plain skinning that a method starts from, in one frame. Made once per frame, for any number of methods.
+#[derive(Clone, Debug)]
+pub struct StartFrame {
+    positions: Vec<Vec3>,
+    /// New pairs within a group.
+    pairs: Vec<[u32; 2]>,
+    bent: Bent,
 }
 
 /// Why a surface or frame cannot be judged.
@@ -228,6 +256,12 @@ pub struct Judge {
     rest_crossings: Crossings,
     rest_cover: Vec<Option<i32>>,
     contact: SelfContact,
+    shape: Shape,
+    /// A third of the area of the triangles around each vertex at rest, square metres.
+    rest_area: Vec<f32>,
+    /// How far each vertex is from skin that it faces at rest, within reach; see [`hollow`].
+    rest_gaps: Vec<f32>,
+    part_of_vertex: Vec<u32>,
 }
 
 /// What a frame's crossings are, for pictures and reports.
@@ -291,8 +325,19 @@ impl Judge {
             let [a, b] = e.vertices.map(|v| rest.positions[v as usize]);
             (e.vertices, a.distance(b))
         });
+        let mut rest_area = vec![0.0; vertices];
+        for t in &rest.triangles {
+            let [a, b, c] = t.map(|v| rest.positions[v as usize]);
+            for &v in t {
+                rest_area[v as usize] += (b - a).cross(c - a).length() / 6.0;
+            }
+        }
         let mut judge = Self {
             size,
+            shape: Shape::new(rest, &adjacency, &component_of_vertex),
+            rest_area,
+            rest_gaps: Vec::new(),
+            part_of_vertex: input.part_of_vertex.to_vec(),
             influences: input.influences.clone(),
             group_of_vertex: input.group_of_vertex.unwrap_or(&component_of_vertex).to_vec(),
             component_of_vertex,
@@ -307,6 +352,7 @@ impl Judge {
             rest: rest.clone(),
         };
         judge.thickness = thickness::thickness(rest, judge.contact.bvh());
+        judge.rest_gaps = judge.rest_gaps();
         for seed in SEED..SEED + REST_SEEDS {
             let offsets = jitter(vertices, size * JITTER, seed);
             let moved: Vec<Vec3> = rest.positions.iter().zip(offsets).map(|(&p, j)| p + j).collect();
@@ -343,8 +389,7 @@ impl Judge {
     }
 
     fn most_crossings(&self) -> usize {
-        let [per_triangle, at_least] = MOST_CROSSINGS;
-        (per_triangle * self.rest.triangles.len()).max(at_least)
+        most_crossings(self.rest.triangles.len())
     }
 
     fn sheet(&self) -> Sheet<'_> {
@@ -363,6 +408,8 @@ impl Judge {
             ("positions", input.positions.len()),
             ("reference", input.reference.map_or(vertices, <[_]>::len)),
             ("in_contact", input.in_contact.map_or(vertices, <[_]>::len)),
+            ("start", input.start.map_or(vertices, |start| start.positions.len())),
+            ("against", input.against.map_or(vertices, <[_]>::len)),
         ];
         match arrays.into_iter().find(|&(_, found)| found != vertices) {
             Some((what, found)) => Err(JudgeError::Count { what, found, vertices }),
@@ -393,6 +440,43 @@ impl Judge {
             .collect()
     }
 
+    /// Looks at the start of a frame: positions by plain skinning, and the joints' maps as for [`FrameInput`]. Positions that
+    /// are not finite are taken from rest. All skin of a start with too many crossings is contact skin.
+    pub fn start_frame(
+        &self,
+        positions: &[Vec3],
+        posed_from_rest: &[Affine3A],
+    ) -> Result<StartFrame, JudgeError> {
+        let vertices = self.rest.positions.len();
+        if positions.len() != vertices {
+            return Err(JudgeError::Count { what: "start", found: positions.len(), vertices });
+        }
+        let finite = |(&p, &rest): (&Vec3, &Vec3)| if p.is_finite() { p } else { rest };
+        let positions: Vec<Vec3> = positions.iter().zip(&self.rest.positions).map(finite).collect();
+        let mut contact = self.contact.clone();
+        let found = contact.find_up_to(&self.jittered(&positions, posed_from_rest), self.most_crossings());
+        let (pairs, bent) = match found {
+            Some(crossings) => {
+                let (pairs, across) = self.new_pairs(&crossings);
+                let bent =
+                    self.shape.bent(&positions, &self.adjacency.vertex_ring, pairs.iter().chain(&across));
+                (pairs, bent)
+            }
+            None => {
+                let every: Vec<[u32; 2]> = (0..self.rest.triangles.len() as u32).map(|t| [t, t]).collect();
+                (Vec::new(), self.shape.bent(&positions, &self.adjacency.vertex_ring, every.iter()))
+            }
+        };
+        Ok(StartFrame { positions, pairs, bent })
+    }
+
+    /// Pairs that do not meet at rest, within groups and across.
+    fn new_pairs(&self, crossings: &Crossings) -> (Vec<[u32; 2]>, Vec<[u32; 2]>) {
+        let group = |t: u32| self.group_of_vertex[self.rest.triangles[t as usize][0] as usize];
+        let is_new = |pair: &&[u32; 2]| self.rest_crossings.pairs.binary_search(pair).is_err();
+        crossings.pairs.iter().filter(is_new).partition(|&&[a, b]| group(a) == group(b))
+    }
+
     /// New crossings and depths; `None` if there are too many. `contact` is a copy of the judge's own, as scratch.
     fn crossings(
         &self,
@@ -402,12 +486,9 @@ impl Judge {
     ) -> Option<FrameDetail> {
         let positions = self.jittered(positions, posed_from_rest);
         let crossings = contact.find_up_to(&positions, self.most_crossings())?;
-        let group = |t: u32| self.group_of_vertex[self.rest.triangles[t as usize][0] as usize];
-        let is_new = |known: &[[u32; 2]], pair: &[u32; 2]| known.binary_search(pair).is_err();
-        let new_pairs = crossings.pairs.iter().copied().filter(|p| is_new(&self.rest_crossings.pairs, p));
-        let (pairs, pairs_across) = new_pairs.partition(|&[a, b]| group(a) == group(b));
-        let folds =
-            crossings.folds.iter().copied().filter(|p| is_new(&self.rest_crossings.folds, p)).collect();
+        let (pairs, pairs_across) = self.new_pairs(&crossings);
+        let is_new = |pair: &[u32; 2]| self.rest_crossings.folds.binary_search(pair).is_err();
+        let folds = crossings.folds.iter().copied().filter(is_new).collect();
         let sheet = self.sheet();
         let (mut burial, mut depths) = (Burial::default(), Vec::new());
         burial.cover(&sheet, &positions, &crossings, contact.bvh());

@@ -51,56 +51,68 @@ pub(super) fn carried(
         .collect()
 }
 
-/// The largest `value` near each vertex, see above, in one or the other of two frames.
+/// The largest `value` near each vertex, see above, in one or the other of two frames, and the vertex that has it.
 pub(super) fn largest_nearby(
     [before, after]: [&[Vec3]; 2],
     values: &[f32],
     edges: &[([u32; 2], f32)],
     size: f32,
-) -> Vec<f32> {
-    let mut near: Vec<f32> = within_reach(before, values, size);
+) -> Vec<(f32, u32)> {
+    let mut near = within_reach(before, values, size);
     for (near, also) in near.iter_mut().zip(within_reach(after, values, size)) {
-        *near = near.max(also);
+        *near = larger(*near, also);
     }
     for _ in 0..PASSED_ON {
         let from = near.clone();
         for &([a, b], _) in edges {
             let [a, b] = [a as usize, b as usize];
-            near[a] = near[a].max(from[b]);
-            near[b] = near[b].max(from[a]);
+            near[a] = larger(near[a], from[b]);
+            near[b] = larger(near[b], from[a]);
         }
     }
     near
 }
 
-/// The largest `value` within reach of each vertex, found on a grid of cells as wide as the reach.
-fn within_reach(positions: &[Vec3], values: &[f32], size: f32) -> Vec<f32> {
+/// The larger value with its vertex; of equal ones the lower vertex.
+fn larger(a: (f32, u32), b: (f32, u32)) -> (f32, u32) {
+    if b.0 > a.0 || (b.0 == a.0 && b.1 < a.1) { b } else { a }
+}
+
+/// The largest `value` within reach of each vertex, found on a grid of cells as wide as the reach, and its vertex.
+fn within_reach(positions: &[Vec3], values: &[f32], size: f32) -> Vec<(f32, u32)> {
     let cell_of = |p: Vec3| (p / (size * REACH).max(f32::MIN_POSITIVE)).floor().as_ivec3().to_array();
-    let mut cells: BTreeMap<[i32; 3], f32> = BTreeMap::new();
-    for (&p, &value) in positions.iter().zip(values) {
-        let cell = cells.entry(cell_of(p)).or_insert(0.0);
-        *cell = cell.max(value);
+    let mut cells: BTreeMap<[i32; 3], (f32, u32)> = BTreeMap::new();
+    for ((&p, &value), v) in positions.iter().zip(values).zip(0..) {
+        let cell = cells.entry(cell_of(p)).or_insert((value, v));
+        *cell = larger(*cell, (value, v));
     }
     let around = |c: [i32; 3]| {
-        let mut largest = 0f32;
+        let mut largest = (0f32, u32::MAX);
         for x in -1..=1 {
             for y in -1..=1 {
                 for z in -1..=1 {
                     let near = [c[0].saturating_add(x), c[1].saturating_add(y), c[2].saturating_add(z)];
-                    largest = largest.max(cells.get(&near).copied().unwrap_or(0.0));
+                    if let Some(&found) = cells.get(&near) {
+                        largest = larger(largest, found);
+                    }
                 }
             }
         }
         largest
     };
-    let spread: BTreeMap<[i32; 3], f32> = cells.keys().map(|&c| (c, around(c))).collect();
+    let spread: BTreeMap<[i32; 3], (f32, u32)> = cells.keys().map(|&c| (c, around(c))).collect();
     positions.iter().map(|&p| spread[&cell_of(p)]).collect()
 }
 
 /// `moved / allowed` per vertex, where motion below rounding counts as none.
 pub(super) fn ratios(moved: impl Iterator<Item = f32>, allowed: &[f32], size: f32) -> Vec<f32> {
     let still = size * STILL;
-    moved.zip(allowed).map(|(m, &a)| if m <= still { 0.0 } else { m / a.max(still) }).collect()
+    moved.zip(allowed).map(|(m, &a)| if m <= still { 0.0 } else { m / limit(a, size) }).collect()
+}
+
+/// What motion is measured by, metres: how far the skeleton carries skin nearby, and never less than rounding.
+pub(super) fn limit(allowed: f32, size: f32) -> f32 {
+    allowed.max(size * STILL)
 }
 
 /// Counts of ratios on a logarithmic scale, so that a percentile over a whole clip needs no list of them all.

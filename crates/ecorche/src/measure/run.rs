@@ -1,6 +1,6 @@
-//! A clip under one stack, from first frame to figures.
+//! A clip under one stack or several, from first frame to figures.
 
-use super::{ClipFigures, FrameInput, Judge, JudgeError};
+use super::{ClipFigures, FrameInput, Judge, JudgeError, Reference, pierce};
 use crate::deform::{Body, Playback, Stack, Workspace};
 use crate::frame::Frame;
 use crate::sampling::Plan;
@@ -10,40 +10,103 @@ use std::time::Instant;
 /// Deforms every frame of `plan` and judges it; `progress` gets the number of finished frames. `surface` is that of the
 /// body's character.
 ///
-/// The milliseconds are those of the deformation alone, as this machine took them now. Vertices of a stack with
-/// tracking that are not in contact are compared with where dual quaternions take them.
+/// The milliseconds are those of the deformation alone, as this machine took them now. The skin is compared with the skinning
+/// that its stack starts from: dual quaternions for a stack without tracking.
 pub fn judge_clip(
     judge: &Judge,
     surface: &Surface,
     body: &Body,
     plan: &Plan,
-    mut progress: impl FnMut(usize),
+    progress: impl FnMut(usize),
 ) -> Result<ClipFigures, JudgeError> {
-    let mut clip = judge.clip();
-    let (mut playback, mut workspace) = (Playback::new(body, plan), Workspace::default());
-    let plain = body
-        .stack()
-        .tracking
-        .and_then(|_| Body::bind(body.character().clone(), Stack::dual_quaternion(), None).ok());
-    let (mut plain_workspace, mut frame) = (Workspace::default(), Frame::default());
-    for frame_number in plan.frames.clone() {
-        let time = plan.time(frame_number);
-        let started = Instant::now();
-        playback.frame_into(frame_number, &mut workspace, &mut frame);
-        let milliseconds = started.elapsed().as_secs_f64() * 1e3;
-        let pose = playback.pose();
-        let reference =
-            plain.as_ref().map(|plain| surface.positions(&plain.deform(pose, time, &mut plain_workspace)));
-        let in_contact: Vec<bool> = frame.found.reports.iter().map(|report| report.contact > 0.0).collect();
-        clip.add(&FrameInput {
-            posed_from_rest: &surface.posed_from_rest(body.character(), pose),
-            reference: reference.as_deref(),
-            in_contact: reference.is_some().then_some(in_contact.as_slice()),
-            milliseconds,
-            muscles: frame.report.muscles,
-            ..FrameInput::new(frame_number, &surface.positions(&frame))
-        })?;
-        progress(frame_number + 1 - plan.frames.start());
+    let judged = judge_clips(judge, surface, std::slice::from_ref(body), plan, None, progress)?;
+    Ok(judged.into_iter().next().unwrap_or_default())
+}
+
+/// As [`judge_clip`], for several bodies of one character, which share the work on what they start from; with a reference also the
+/// distance to it. The figures are in the order of the bodies.
+pub fn judge_clips(
+    judge: &Judge,
+    surface: &Surface,
+    bodies: &[Body],
+    plan: &Plan,
+    reference: Option<&Reference>,
+    mut progress: impl FnMut(usize),
+) -> Result<Vec<ClipFigures>, JudgeError> {
+    // Each start once, with the bodies that have it.
+    let mut starts: Vec<(Body, Vec<usize>)> = Vec::new();
+    let mut without = Vec::new();
+    for (b, body) in bodies.iter().enumerate() {
+        let stack = start_of(body.stack());
+        match starts.iter_mut().find(|(start, _)| *start.stack() == stack) {
+            Some((_, list)) => list.push(b),
+            None => match Body::bind(body.character().clone(), stack, None) {
+                Ok(start) => starts.push((start, vec![b])),
+                Err(_) => without.push(b),
+            },
+        }
     }
-    Ok(clip.finish())
+    let mut clips: Vec<_> = bodies.iter().map(|_| judge.clip()).collect();
+    let mut playbacks: Vec<_> =
+        bodies.iter().map(|body| (Playback::new(body, plan), Workspace::default())).collect();
+    let (mut plain_workspace, mut frame) = (Workspace::default(), Frame::default());
+    for number in plan.frames.clone() {
+        let mut judge_one = |b: usize, start: Option<(&Body, &mut Option<_>)>| {
+            let (playback, workspace) = &mut playbacks[b];
+            let started = Instant::now();
+            playback.frame_into(number, workspace, &mut frame);
+            let milliseconds = started.elapsed().as_secs_f64() * 1e3;
+            let pose = playback.pose();
+            let posed_from_rest = surface.posed_from_rest(bodies[b].character(), pose);
+            let start = match start {
+                None => None,
+                Some((_, known @ Some(_))) => known.as_ref(),
+                Some((body, unknown)) => {
+                    let plain = body.deform(pose, plan.time(number), &mut plain_workspace);
+                    let positions = surface.positions(&plain);
+                    let start = judge.start_frame(&positions, &posed_from_rest)?;
+                    Some(&*unknown.insert((positions, start)))
+                }
+            };
+            let tracks = bodies[b].stack().tracking.is_some();
+            let in_contact: Vec<bool> =
+                frame.found.reports.iter().map(|report| report.contact > 0.0).collect();
+            let plain = start.filter(|_| tracks).map(|(positions, _)| positions.as_slice());
+            let positions = surface.positions(&frame);
+            let pierced = bodies[b].musculature().map(|musculature| {
+                let found = pierce(&frame.found.flesh, &positions, &surface.mesh.triangles);
+                let muscle = found.muscle.and_then(|m| musculature.definition().muscle.get(m));
+                (found, muscle.map_or_else(String::new, |m| m.title()))
+            });
+            clips[b].add(&FrameInput {
+                posed_from_rest: &posed_from_rest,
+                reference: plain,
+                in_contact: plain.is_some().then_some(in_contact.as_slice()),
+                start: start.map(|(_, start)| start),
+                against: reference.and_then(|r| r.frame(number)),
+                milliseconds,
+                muscles: frame.report.muscles,
+                pierce: pierced.as_ref().map(|(found, name)| (found, name.as_str())),
+                ..FrameInput::new(number, &positions)
+            })?;
+            Ok::<(), JudgeError>(())
+        };
+        for (start, list) in &starts {
+            let mut known = None;
+            for &b in list {
+                judge_one(b, Some((start, &mut known)))?;
+            }
+        }
+        for &b in &without {
+            judge_one(b, None)?;
+        }
+        progress(number + 1 - plan.frames.start());
+    }
+    Ok(clips.into_iter().map(|clip| clip.finish()).collect())
+}
+
+/// The skinning that a stack is compared with: its own where tracking starts from it, else dual quaternions.
+fn start_of(stack: &Stack) -> Stack {
+    let plain = Stack::dual_quaternion();
+    if stack.tracking.is_some() { Stack { skinning: stack.skinning, ..plain } } else { plain }
 }

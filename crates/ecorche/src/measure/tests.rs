@@ -522,3 +522,168 @@ fn a_surface_too_large_for_single_precision_is_refused() {
     let rest = TriMesh { positions, triangles: vec![[0, 1, 2], [0, 2, 3]] };
     assert!(matches!(judge_of(&rest), Err(JudgeError::Size { .. })));
 }
+
+/// A square sheet of `n` by `n` cells, a metre wide, in the plane y = 0, looking up.
+fn square(n: u32) -> TriMesh {
+    let at = |i: u32, k: u32| i * (n + 1) + k;
+    let place = |i: u32, k: u32| Vec3::new(i as f32, 0.0, k as f32) / n as f32;
+    let positions = (0..=n).flat_map(|i| (0..=n).map(move |k| place(i, k))).collect();
+    let cells = (0..n).flat_map(|i| (0..n).map(move |k| (i, k)));
+    let triangles = cells.flat_map(|(i, k)| {
+        let [a, b, c, d] = [at(i, k), at(i, k + 1), at(i + 1, k + 1), at(i + 1, k)];
+        [[a, b, c], [a, c, d]]
+    });
+    TriMesh { positions, triangles: triangles.collect() }
+}
+
+fn judged(judge: &Judge, positions: &[Vec3], start: &[Vec3]) -> FrameFigures {
+    let start = judge.start_frame(start, &[]).unwrap();
+    judge.frame(&FrameInput { start: Some(&start), ..FrameInput::new(0, positions) }).unwrap()
+}
+
+#[test]
+fn a_sheet_bent_into_a_roof_is_as_rough_as_its_one_edge() {
+    let rest = square(10);
+    let judge = rigid_judge(&rest, true);
+    let angle = 0.7f32;
+    let roof: Vec<Vec3> = rest
+        .positions
+        .iter()
+        .map(|p| {
+            if p.x > 0.5 {
+                Vec3::new(0.5 + (p.x - 0.5) * angle.cos(), (p.x - 0.5) * angle.sin(), p.z)
+            } else {
+                *p
+            }
+        })
+        .collect();
+    let f = judged(&judge, &roof, &rest.positions);
+    // Ten of the inner edges, each a tenth long, bend by 40 degrees; creases are from 30 on.
+    let inner: f64 = judge.adjacency.edges.iter().filter(|e| e.triangles.len() == 2).count() as f64;
+    let length: f64 = judge
+        .adjacency
+        .edges
+        .iter()
+        .filter(|e| e.triangles.len() == 2)
+        .map(|e| {
+            f64::from(rest.positions[e.vertices[0] as usize].distance(rest.positions[e.vertices[1] as usize]))
+        })
+        .sum();
+    let expected = f64::from(angle).to_degrees() * (1.0 / length).sqrt();
+    assert!((f.roughness.unwrap() - expected).abs() < 1e-3, "{:?}, not {expected}", f.roughness);
+    assert!((f.roughness_ratio.unwrap() - (expected + 0.5) / 0.5).abs() < 1e-2);
+    assert!((f.creases.unwrap() - 10.0 / inner * 1000.0).abs() < 1e-6);
+    assert_eq!((f.roughness_contact, f.crush), (None, Some(0.0)));
+    // What the start has as well is not the method's fault.
+    let f = judged(&judge, &roof, &roof);
+    assert_eq!((f.roughness_ratio, f.creases, f.crush), (Some(1.0), Some(0.0), Some(0.0)));
+}
+
+#[test]
+fn the_worst_piece_tells_how_much_is_crushed() {
+    let rest = joined(&ball(3, 1.0, Vec3::ZERO), &ball(2, 0.1, Vec3::X * 3.0));
+    let judge = rigid_judge(&rest, false);
+    let middle = Vec3::X * 3.0;
+    let crushed: Vec<Vec3> =
+        rest.positions.iter().map(|&p| if p.x > 2.0 { middle + (p - middle) * 0.5 } else { p }).collect();
+    let f = judged(&judge, &crushed, &rest.positions);
+    assert!((f.crush.unwrap() - 0.75).abs() < 1e-4, "half the size has a quarter of the area: {:?}", f.crush);
+    // A start that is crushed itself loses nothing more.
+    assert_eq!(judged(&judge, &crushed, &crushed).crush, Some(0.0));
+}
+
+#[test]
+fn skin_that_jumps_where_the_start_rests_boils() {
+    let rest = square(19);
+    let judge = rigid_judge(&rest, true);
+    let start = judge.start_frame(&rest.positions, &[]).unwrap();
+    let mut clip = judge.clip();
+    let mut moved = rest.positions.clone();
+    let all = moved.len() as f64;
+    for frame in 0..3 {
+        if frame == 1 {
+            for p in &mut moved[..40] {
+                p.y += 0.006;
+            }
+            moved[100].y += 0.004;
+        }
+        clip.add(&FrameInput { start: Some(&start), ..FrameInput::new(frame, &moved) }).unwrap();
+    }
+    let boil: Vec<Option<f64>> = clip.finish().frames.iter().map(|f| f.boil).collect();
+    assert_eq!(boil, vec![None, Some(40.0 * 1000.0 / all), Some(0.0)]);
+}
+
+/// A strip folded into a hairpin: leaves apart by `gap` (of the distance from the fold, metres), bent around a circle.
+fn hairpin(rest: &TriMesh, gap: impl Fn(f32) -> f32) -> Vec<Vec3> {
+    let bend = 0.06;
+    let fold = |p: &Vec3| {
+        let along = p.x - 0.5;
+        let out = (along.abs() - bend).max(0.0);
+        let half = 0.5 * gap(out);
+        let angle = (along / bend).clamp(-1.0, 1.0) * 0.5 * PI;
+        Vec3::new(half * angle.cos() - out, half * angle.sin(), p.z)
+    };
+    rest.positions.iter().map(fold).collect()
+}
+
+#[test]
+fn a_slot_behind_the_contact_is_hollow_until_the_fold_is_closed() {
+    let rest = square(60);
+    let judge = rigid_judge(&rest, true);
+    // The start passes through itself from 0.1 to 0.167 m from the bottom of the fold; beyond that it parts again.
+    let apart = |out: f32| (0.5 * (out - 0.18)).max(0.0);
+    let start = hairpin(&rest, |out| 0.02 - 0.2 * out + (0.5 * (out - 0.14)).max(0.0));
+    let open = hairpin(&rest, |out| (0.02 - 0.2 * out).max(0.001) + apart(out));
+    let half = hairpin(&rest, |out| (0.01 - 0.1 * out).max(0.001) + apart(out));
+    let closed = hairpin(&rest, |out| 0.001 + apart(out));
+    let figures = [open, half, closed].map(|p| judged(&judge, &p, &start));
+    let figures = figures.map(|f| (f.hollow.unwrap(), f.hollow_mean.unwrap()));
+    let [open, half, closed] = figures;
+    // The reach of 0.05 m, from the contact inward, sees the slot up to a width of 10 mm.
+    assert!((7.0..=10.5).contains(&open.0), "{figures:?}");
+    assert!((3.0..=5.5).contains(&half.0), "half filled: {figures:?}");
+    assert!(closed.0 < 1.2 && closed.1 < 1.2, "closed to a millimetre: {figures:?}");
+    assert!(open.1 > half.1 && half.1 > closed.1, "{figures:?}");
+    // A fold that nothing closes has no hollow.
+    let wide = hairpin(&rest, |_| 0.1);
+    assert_eq!(judged(&judge, &wide, &wide).hollow, Some(0.0));
+}
+
+#[test]
+fn a_reference_moved_outward_is_as_far_as_it_was_moved() {
+    let rest = ball(4, 1.0, Vec3::ZERO);
+    let judge = rigid_judge(&rest, true);
+    let grown: Vec<Vec3> = rest.positions.iter().map(|&p| p * 1.01).collect();
+    let f =
+        judge.frame(&FrameInput { against: Some(&grown), ..FrameInput::new(0, &rest.positions) }).unwrap();
+    let against = f.against.unwrap();
+    assert!((against.mean - 10.0).abs() < 1.0 && (against.worst - 10.0).abs() < 1.0, "{against:?}");
+    assert!(against.slope < 1.5, "{against:?}");
+    assert_eq!(against.regions.len(), 1);
+    // Sliding along the reference is no distance, but its facets show.
+    let turned: Vec<Vec3> =
+        rest.positions.iter().map(|&p| Affine3A::from_rotation_y(0.3).transform_point3(p)).collect();
+    let f =
+        judge.frame(&FrameInput { against: Some(&turned), ..FrameInput::new(0, &rest.positions) }).unwrap();
+    assert!(f.against.unwrap().mean < 3.0);
+}
+
+#[test]
+fn a_jump_is_told_with_its_vertex_and_with_what_sets_its_limit() {
+    let (judge, rest, influences) = tube_judge();
+    let mut clip = judge.clip();
+    for frame in 0..2 {
+        let pose = bend(0.02 * frame as f32);
+        let mut positions = linear(&rest, &influences, &pose);
+        if frame == 1 {
+            positions[10].y += 0.5;
+        }
+        clip.add(&FrameInput { posed_from_rest: &pose, ..FrameInput::new(frame, &positions) }).unwrap();
+    }
+    let figures = clip.finish();
+    let jump = figures.of("popping_max").unwrap().cause.unwrap();
+    assert_eq!(jump.vertex, 10);
+    assert!((jump.moved - 0.5).abs() < 0.01, "{jump:?}");
+    let violation = Limits::parse("popping_max=2").unwrap().check(&figures).remove(0).to_string();
+    assert!(violation.contains("vertex 10 moved"), "{violation}");
+}

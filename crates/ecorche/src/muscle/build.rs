@@ -11,11 +11,10 @@ use crate::dynamics::{Anchor, Distance, Obstacle, Resists, Rigid, StrandSpec, Sy
 use crate::geom::TriMesh;
 use crate::geom::sdf::SdfError;
 use crate::geom::surface_file::{self, SurfaceFileError};
-use crate::schema::Problem;
+use crate::schema::{Path, Problem};
 use glam::{Affine3A, DMat3, DQuat, DVec3};
 use std::collections::BTreeSet;
 use std::f64::consts::PI;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Density of muscle, kg/m^3.
@@ -102,6 +101,26 @@ pub enum BuildError {
     },
 }
 
+impl BuildError {
+    /// The entry of an anatomy it is about: the list's key, and the title of a muscle or fat pad or the name of a bone; and
+    /// the key within the entry, empty for the entry as a whole.
+    pub fn place(&self) -> (&'static [&'static str], &str, Path) {
+        const FLESH: &[&str] = &["muscle", "fat"];
+        const BONE: &[&str] = &["bone"];
+        let key = |key: &str| Path::default().key(key);
+        match self {
+            Self::NoSuchBone { title, bone } if title == "bone" => (BONE, bone, key("bone")),
+            Self::NoSuchBone { title, .. } => (FLESH, title, Path::default()),
+            Self::Duplicate(title) => (FLESH, title, key("name")),
+            Self::Value { title, problem } => (FLESH, title, problem.path.clone()),
+            Self::Profile { title, .. } => (FLESH, title, key("profile")),
+            Self::NoLength(title) => (FLESH, title, Path::default()),
+            Self::TooWide { title, .. } => (FLESH, title, key("width")),
+            Self::Surface { bone, .. } | Self::Distance { bone, .. } => (BONE, bone, key("mesh")),
+        }
+    }
+}
+
 impl Musculature {
     /// Makes muscles and fat ready. `bind`: world-from-joint of every joint at bind; `folder`: where the bones'
     /// surface files are relative to; `extra`: further obstacles (skins to stay inside of), whose frames are
@@ -110,7 +129,7 @@ impl Musculature {
         definition: &BodyDef,
         skeleton: &Skeleton,
         bind: &[Affine3A],
-        folder: &Path,
+        folder: &std::path::Path,
         extra: Vec<Obstacle>,
     ) -> Result<Self, BuildError> {
         let bind: Vec<Rigid> = bind.iter().map(|&world| Rigid::from_affine(world)).collect();
@@ -210,7 +229,7 @@ fn bone_surfaces(
     definition: &BodyDef,
     skeleton: &Skeleton,
     bind: &[Rigid],
-    folder: &Path,
+    folder: &std::path::Path,
 ) -> Result<Vec<Option<(usize, TriMesh)>>, BuildError> {
     let mut surfaces = Vec::new();
     for bone in &definition.bone {

@@ -22,6 +22,13 @@ pub struct BodyDef {
     pub keys: Vec<KeysDef>,
 }
 
+impl BodyDef {
+    /// Whether there is anything under the skin: muscles or fat.
+    pub fn has_flesh(&self) -> bool {
+        !(self.muscle.is_empty() && self.fat.is_empty())
+    }
+}
+
 /// Which half of the body something belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -275,6 +282,8 @@ pub struct MuscleDef {
     pub friction: f32,
     /// What it cannot pass through.
     pub collide: CollideDef,
+    /// How much of its motion shows on the skin, 0 to 5; times the skin's own.
+    pub definition: f32,
     /// Bones whose skin it deforms; empty: those it lies under at bind.
     pub parts: Vec<String>,
 }
@@ -304,6 +313,7 @@ impl Default for MuscleDef {
             damping: 8.0,
             friction: 0.2,
             collide: CollideDef::default(),
+            definition: 1.0,
             parts: Vec::new(),
         }
     }
@@ -318,6 +328,11 @@ impl MuscleDef {
     /// Name with side, as messages and tables show it: "biceps brachii, left".
     pub fn title(&self) -> String {
         title(&self.name, self.side)
+    }
+
+    /// The title of its mirror image.
+    pub(crate) fn mirror_title(&self) -> String {
+        title(&self.name, self.side.opposite())
     }
 
     /// Sets tone, strength, stiffness and damping so that it swings at the same pace whatever its size: a string of
@@ -395,6 +410,11 @@ impl FatDef {
     /// Name with side.
     pub fn title(&self) -> String {
         title(&self.name, self.side)
+    }
+
+    /// The title of its mirror image.
+    pub(crate) fn mirror_title(&self) -> String {
+        title(&self.name, self.side.opposite())
     }
 }
 

@@ -198,6 +198,12 @@ pub static MUSCLE: Table = Table::of::<MuscleDef>(
         )
         .slider(0.0, 1.0, 0.05),
         Key::new("collide", Kind::Table(&COLLIDE), "What it cannot pass through."),
+        Key::new(
+            "definition",
+            Kind::Number(Range::within(0.0, 5.0)),
+            "How much of its motion shows on the skin; multiplies the skin's own definition.",
+        )
+        .slider_in("×", 1.0, [0.0, 2.0, 0.05]),
         PARTS,
     ],
 );

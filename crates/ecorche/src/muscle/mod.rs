@@ -3,8 +3,7 @@
 //!
 //! [`definition`] says what a person writes down. [`Musculature::new`] puts it on a skeleton at bind: each
 //! muscle becomes one or more fibres, each a strand of particles between bones. [`Musculature::step`] moves them
-//! to the next pose; [`Musculature::pose`] gives their [`Shape`]s, which are fields. [`thin`] makes room for them in
-//! the surface of a part of the skin.
+//! to the next pose; [`Musculature::pose`] gives their [`Shape`]s, which are fields.
 //!
 //! ```
 //! use ecorche::muscle::definition::{Attachment, BodyDef, MuscleDef, Side};
@@ -51,7 +50,6 @@ pub(crate) mod fibre;
 pub(crate) mod keys;
 mod musculature;
 mod shape;
-pub mod thin;
 
 pub use build::BuildError;
 pub use fat::FatPad;
@@ -61,7 +59,7 @@ pub use musculature::{
 pub(crate) use shape::Table;
 #[cfg(test)]
 pub(crate) use shape::spindle::Axis;
-pub(crate) use shape::spindle::{Blend, Profile, Profiles};
+pub(crate) use shape::spindle::{ActiveProfile, Profile, Profiles};
 pub use shape::spindle::{ProfileError, Spindle};
 pub use shape::{DrawnSurface, Near, Ring, Shape};
 

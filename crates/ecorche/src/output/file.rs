@@ -53,7 +53,7 @@ impl PendingFile {
     }
 
     /// Flushes and renames to the target.
-    pub fn commit(self) -> Result<PathBuf, WriteError> {
+    pub(crate) fn commit(self) -> Result<PathBuf, WriteError> {
         let Self { path, writer } = self;
         let file = match writer.into_inner() {
             Ok(file) => file,
@@ -129,7 +129,7 @@ impl PendingFiles {
     }
 
     /// Gives every file its name and lists them.
-    pub fn commit(self) -> Result<Vec<PathBuf>, WriteError> {
+    pub(crate) fn commit(self) -> Result<Vec<PathBuf>, WriteError> {
         for (number, target) in self.targets.iter().enumerate() {
             std::fs::rename(self.staged(number), target).map_err(|source| self.error(number, source))?;
         }
@@ -176,7 +176,7 @@ fn new_locked<T>(
 /// Locks `file`, and tells whether it is still there under its name.
 fn lock(file: &File, path: &Path) -> std::io::Result<bool> {
     match file.try_lock() {
-        // Where there are no locks, nothing is taken for a leftover either.
+        // Without locks nothing counts as a leftover.
         Ok(()) | Err(TryLockError::Error(_)) => path.try_exists(),
         // Somebody else examines it as a leftover and will remove it.
         Err(TryLockError::WouldBlock) => Ok(false),
@@ -203,7 +203,7 @@ fn remove_leftovers(folder: &Path) {
     }
 }
 
-/// The file, locked, if nobody else holds a lock on it.
+/// The file, locked, if no other process holds a lock on it.
 fn unlocked(path: &Path) -> Option<File> {
     let file = OpenOptions::new().write(true).open(path).ok()?;
     file.try_lock().ok()?;
@@ -263,7 +263,7 @@ mod tests {
             names.sort();
             names
         };
-        // As a killed process leaves them: there, and locked by nobody.
+        // As a killed process leaves them: they exist, and no process holds a lock.
         std::fs::write(folder.path().join(".ecorche-dead.part"), b"half").unwrap();
         std::fs::create_dir(folder.path().join(".ecorche-dead2.part")).unwrap();
         for name in ["lock", "0", "1"] {

@@ -6,7 +6,7 @@ use text::{Align, Style};
 
 /// Round values between `low` and `high`, about `count` of them, and their distance: 1, 2 or 5 times a
 /// power of ten. Empty when the range is empty or not finite.
-pub fn ticks(low: f32, high: f32, count: usize) -> (Vec<f32>, f32) {
+pub(crate) fn ticks(low: f32, high: f32, count: usize) -> (Vec<f32>, f32) {
     let (low, high) = (f64::from(low), f64::from(high));
     let span = high - low;
     if !(span > 0.0 && span.is_finite()) {
@@ -29,7 +29,7 @@ pub fn ticks(low: f32, high: f32, count: usize) -> (Vec<f32>, f32) {
 }
 
 /// A tick's value with as many digits as its distance to the next needs.
-pub fn tick_label(value: f32, step: f32) -> String {
+pub(crate) fn tick_label(value: f32, step: f32) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
@@ -71,7 +71,7 @@ impl Legend {
     }
 
     /// Pixels it needs from top to bottom.
-    pub const HEIGHT: usize = 56;
+    pub(crate) const HEIGHT: usize = 56;
 
     /// Draws it between two columns, from row `top` on.
     pub fn draw(&self, picture: &mut Picture, left: f32, right: f32, top: f32) {

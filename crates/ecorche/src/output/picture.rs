@@ -82,7 +82,7 @@ impl Picture {
     }
 
     /// Copies `other` with its top left corner at (`x`, `y`); what reaches outside is cut.
-    pub fn paste(&mut self, other: &Picture, x: i32, y: i32) {
+    pub(crate) fn paste(&mut self, other: &Picture, x: i32, y: i32) {
         let from = (-x).max(0) as usize;
         let to = (self.width as i64 - i64::from(x)).clamp(0, other.width as i64) as usize;
         if from >= to {

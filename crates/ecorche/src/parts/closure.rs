@@ -99,7 +99,7 @@ const PIVOT_CLEARANCE: f32 = 0.3;
 
 impl Closure {
     /// Moves the ball to the joint it closes, if the joint is in it: bent about any other point, the dome
-    /// would wander out of the limb as a knob.
+    /// would stick out of the limb.
     pub fn turn_about(&mut self, pivot: Vec3, clearance: f32) {
         if pivot.distance(self.middle) < self.radius && clearance > PIVOT_CLEARANCE * self.radius {
             self.sample.position = pivot + clearance * self.direction;

@@ -3,13 +3,13 @@
 use super::PartSettings;
 use super::closure::{self, Closure, Spacing};
 use super::outside::Outside;
-use super::skeleton::distance_to_segments;
 use super::solid::{EMPTY, Face, Solid};
 use super::symmetry::{Even, Mirror, Pair};
 use crate::field::grid::BakeError;
 use crate::field::hrbf::{self, FitError};
 use crate::field::{CompactHrbf, Field, Grid, GridSettings, Sample, Support, SurfaceSample};
 use crate::geom::{TriMesh, poisson_disk};
+use crate::pieces::skeleton::distance_to_segments;
 use glam::Vec3;
 
 /// How one try at a part differs from the usual.

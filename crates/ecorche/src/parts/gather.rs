@@ -6,15 +6,17 @@ use super::fit::{self, Fitted, Skin, Variation};
 use super::outside::Outside;
 use super::report::{Attempt, Merged, PartReport, PartsReport, Reason};
 use super::share::{Cuts, Share};
-use super::skeleton::Bones;
 use super::solid::{EMPTY, Solid};
 use super::symmetry::Symmetry;
 use super::{FOLLOWS, Part, PartSettings, Parts};
 use crate::character::Character;
+use crate::pieces::Pieces;
+use crate::pieces::skeleton::Bones;
 use crate::skinning::Surface;
 use glam::Vec3;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Rounds of fitting, merging what is not sound, and fitting its neighbours again.
 const ROUNDS: usize = 4;
@@ -23,11 +25,12 @@ const ROUNDS: usize = 4;
 const HOPELESS: f32 = 10.0;
 
 pub(super) fn gather(surface: &Surface, character: &Character, settings: &PartSettings) -> Parts {
+    let pieces = Pieces::find(surface, character, &settings.pieces);
     let regions = &surface.regions;
     let mut joint_of_vertex: Vec<u32> =
         regions.region_of_vertex.iter().map(|&r| regions.regions[r as usize].joint).collect();
     let bones = Bones::new(character, surface, &joint_of_vertex);
-    let (outside, following) = Outside::new(&surface.mesh, &joint_of_vertex, &bones);
+    let (outside, following) = Outside::new(&surface.mesh, &pieces, &joint_of_vertex, &bones);
     let symmetry = Symmetry::find(&surface.mesh, &bones, &mut joint_of_vertex);
     let whole = Solid::whole(&outside, symmetry.as_ref().map(|s| s.mirror));
     let label_of_vertex = joint_of_vertex
@@ -53,7 +56,7 @@ pub(super) fn gather(surface: &Surface, character: &Character, settings: &PartSe
     }
     body.merge_what_is_no_limb();
     let fits = body.fit();
-    body.into_parts(fits, character, |report| {
+    body.into_parts(fits, character, pieces, |report| {
         report.following = following;
         report.islands = [regions.joined.len(), regions.joined.iter().map(|island| island.vertices).sum()];
     })
@@ -350,6 +353,7 @@ impl Body<'_> {
         self,
         fits: BTreeMap<u32, Fit>,
         character: &Character,
+        pieces: Pieces,
         complete: impl FnOnce(&mut PartsReport),
     ) -> Parts {
         let labels: Vec<u32> = fits.keys().copied().collect();
@@ -415,6 +419,6 @@ impl Body<'_> {
             .map(name)
             .collect();
         complete(&mut report);
-        Parts { parts, part_of_vertex, touching, report }
+        Parts { parts, part_of_vertex, touching, report, pieces: Arc::new(pieces) }
     }
 }

@@ -3,7 +3,7 @@
 //! Bones in real files say little about the flesh around them: their ends are invented, one moves four
 //! fingers, another a strip of the hip. The parts are therefore found in the body itself:
 //!
-//! 1. every vertex goes to its strongest joint; pieces that are not body follow ([`FOLLOWS`]);
+//! 1. pieces that are not skin ([`crate::pieces`]) follow ([`FOLLOWS`]); every other vertex goes to its strongest joint;
 //! 2. the inside of the skin is cut into voxels, each of the part whose skin is nearest: the part's *solid*;
 //!    its inner radius is the largest distance to the skin in it;
 //! 3. the seen skin of a part is sampled, as densely as it is thick;
@@ -28,7 +28,6 @@ mod outside;
 pub mod report;
 mod retouch;
 mod share;
-mod skeleton;
 mod solid;
 mod stored;
 mod symmetry;
@@ -41,15 +40,19 @@ pub use retouch::Retouch;
 use crate::cache::Cache;
 use crate::character::Character;
 use crate::field::{CompactHrbf, Grid, SurfaceSample};
+use crate::pieces::{PieceSettings, Pieces};
 use crate::skinning::Surface;
 use glam::Vec3;
+use std::sync::Arc;
 
 /// Part of a vertex that belongs to none: it follows the body around it.
 pub const FOLLOWS: u32 = u32::MAX;
 
 /// Settings of [`Parts::build`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PartSettings {
+    /// Roles of the pieces; only skin gets parts.
+    pub pieces: PieceSettings,
     /// Fewest and most samples of a part. More follow the skin closer and make exact evaluation and the fit
     /// more expensive; the table costs the same.
     pub samples: [usize; 2],
@@ -76,6 +79,7 @@ pub struct PartSettings {
 impl Default for PartSettings {
     fn default() -> Self {
         Self {
+            pieces: PieceSettings::default(),
             samples: [50, 250],
             resolution: 32,
             smallest_radius: 1.0,
@@ -98,6 +102,8 @@ pub struct Parts {
     /// Pairs of parts, the smaller index first, whose solids touch: a ball of a quarter of the smaller inner
     /// radius fits between them.
     pub touching: Vec<[u32; 2]>,
+    /// The pieces of the surface and their roles.
+    pub pieces: Arc<Pieces>,
     /// What was merged, what follows, and how good the fields are.
     pub report: PartsReport,
 }

@@ -1,15 +1,18 @@
 //! Which pieces of a character's skin bound its body, and which of their vertices can be seen from outside.
 //!
 //! Real characters are many pieces: an open body, clothes over it or instead of it, eyes, teeth, hair cards,
-//! buckles. A piece that encloses a bone that moves it is body. So is a large one that does not (an open
-//! shirt). All others follow. Of the body only what can be seen from outside describes its shape: the mouth,
-//! the eye sockets and the skin under clothes do not.
+//! buckles. The body is what has the role of skin ([`crate::pieces`]), without small pieces hidden in it. All others follow.
+//! Of the body only what can be seen from outside describes its shape: the mouth and the eye sockets do not. Closed pieces
+//! inside it (eyes, teeth) stop up its holes.
+//!
+//! Where every piece is skin, those follow that are eyes, or small and around no bone.
 
 use super::report::{Following, Reason};
-use super::skeleton::Bones;
 use crate::geom::bvh::Aabb;
 use crate::geom::intersect::{Ray, closest_on_triangle};
 use crate::geom::{Adjacency, Bvh, TriMesh};
+use crate::pieces::skeleton::Bones;
+use crate::pieces::{Pieces, Role, turn_outward, winding};
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -42,12 +45,21 @@ struct Piece {
     closed: bool,
     encloses: bool,
     eye: bool,
+    /// What it has as one of [`Pieces`].
+    role: Role,
+    /// Whether a person gave it that role.
+    given: bool,
+    /// Closed, and inside the skin for the better part.
+    stops_up: bool,
 }
 
 /// Of the character's size: pieces above are body even if they enclose no bone, clothes that stand for it.
 const LARGE_PIECE: f32 = 0.25;
 /// Of the character's size: hidden pieces below follow, eyeballs and teeth, not the body under clothes.
 const SMALL_PIECE: f32 = 0.1;
+/// Share of its area inside the skin from which on a closed piece stops up holes of the skin: eyeballs that bulge, not plates that
+/// sink in.
+const STOPS_UP: f32 = 0.5;
 /// Directions in which rays from a vertex look for a way out.
 const RAYS: usize = 48;
 /// Escaped rays that make a vertex seen. At 2 the empty eye sockets of a human head are sampled and its field
@@ -56,13 +68,22 @@ const ESCAPES: usize = 5;
 
 impl Outside {
     /// `joint_of_vertex` is the joint that moves each vertex.
-    pub fn new(mesh: &TriMesh, joint_of_vertex: &[u32], bones: &Bones) -> (Self, Vec<Following>) {
+    pub fn new(
+        mesh: &TriMesh,
+        found: &Pieces,
+        joint_of_vertex: &[u32],
+        bones: &Bones,
+    ) -> (Self, Vec<Following>) {
         let mut mesh = mesh.clone();
         let adjacency = Adjacency::new(&mesh);
         let size = mesh.size();
-        let pieces = pieces(&mut mesh, &adjacency, joint_of_vertex, bones);
+        let pieces = pieces(&mut mesh, &adjacency, found, joint_of_vertex, bones);
+        let all_skin = !found.is_layered();
         let normals = mesh.normals();
-        let blocks = |p: &Piece| p.encloses || p.closed || p.size > LARGE_PIECE * size;
+        let is_body = |p: &Piece| p.encloses || p.closed || p.size > LARGE_PIECE * size;
+        let blocks = |p: &Piece| {
+            if all_skin { is_body(p) } else { p.role == Role::Skin || p.stops_up }
+        };
         let mut occluder = vec![false; mesh.triangles.len()];
         for piece in pieces.iter().filter(|p| blocks(p)) {
             piece.triangles.iter().for_each(|&t| occluder[t as usize] = true);
@@ -75,6 +96,10 @@ impl Outside {
             let unseen = piece.vertices.iter().filter(|&&v| hidden[v as usize]).count();
             let reason = if piece.triangles.is_empty() {
                 Some(Reason::NoTriangles)
+            } else if piece.role != Role::Skin {
+                Some(Reason::Role)
+            } else if piece.given {
+                None
             } else if piece.eye {
                 Some(Reason::Eye)
             } else if !piece.encloses && piece.size <= LARGE_PIECE * size {
@@ -84,7 +109,7 @@ impl Outside {
             } else {
                 None
             };
-            if reason.is_none() || piece.closed {
+            if reason.is_none() || if all_skin { piece.closed } else { piece.stops_up } {
                 piece.triangles.iter().for_each(|&t| solid[t as usize] = true);
             }
             if let Some(reason) = reason {
@@ -141,7 +166,13 @@ pub(super) struct Foot {
 }
 
 /// Finds the pieces and turns those that are inside out.
-fn pieces(mesh: &mut TriMesh, adjacency: &Adjacency, joint_of_vertex: &[u32], bones: &Bones) -> Vec<Piece> {
+fn pieces(
+    mesh: &mut TriMesh,
+    adjacency: &Adjacency,
+    found: &Pieces,
+    joint_of_vertex: &[u32],
+    bones: &Bones,
+) -> Vec<Piece> {
     let (component, count) = adjacency.components();
     let mut pieces: Vec<Piece> = (0..count)
         .map(|_| Piece {
@@ -151,6 +182,9 @@ fn pieces(mesh: &mut TriMesh, adjacency: &Adjacency, joint_of_vertex: &[u32], bo
             closed: true,
             encloses: false,
             eye: false,
+            role: Role::Skin,
+            given: false,
+            stops_up: false,
         })
         .collect();
     for (v, &c) in component.iter().enumerate() {
@@ -165,8 +199,10 @@ fn pieces(mesh: &mut TriMesh, adjacency: &Adjacency, joint_of_vertex: &[u32], bo
     for edge in adjacency.edges.iter().filter(|e| e.triangles.len() != 2) {
         pieces[component[edge.vertices[0] as usize] as usize].closed = false;
     }
-    for piece in &mut pieces {
-        turn_outward(mesh, piece);
+    for (piece, found) in pieces.iter_mut().zip(&found.pieces) {
+        (piece.role, piece.given) = (found.role, found.is_given);
+        piece.stops_up = piece.closed && found.in_skin >= STOPS_UP;
+        turn_outward(mesh, &piece.triangles, &piece.vertices);
     }
     let mesh = &*mesh;
     pieces.par_iter_mut().for_each(|piece| {
@@ -189,40 +225,6 @@ fn pieces(mesh: &mut TriMesh, adjacency: &Adjacency, joint_of_vertex: &[u32], bo
         });
     });
     pieces
-}
-
-/// Of the area to the power 1.5, which makes a sphere 0.094: a piece with less volume has no inside to turn out.
-const LEAST_VOLUME: f64 = 0.004;
-
-fn turn_outward(mesh: &mut TriMesh, piece: &Piece) {
-    let count = piece.vertices.len().max(1) as f32;
-    let middle =
-        piece.vertices.iter().fold(Vec3::ZERO, |sum, &v| sum + mesh.positions[v as usize] / count).as_dvec3();
-    let (mut volume, mut area) = (0.0, 0.0);
-    for &t in &piece.triangles {
-        let [a, b, c] = mesh.corners(t as usize).map(|p| p.as_dvec3() - middle);
-        volume += a.dot(b.cross(c)) / 6.0;
-        area += 0.5 * (b - a).cross(c - a).length();
-    }
-    if volume < -LEAST_VOLUME * area.powf(1.5) {
-        piece.triangles.iter().for_each(|&t| mesh.triangles[t as usize].swap(1, 2));
-    }
-}
-
-/// How often the triangles wind around the point; holes are closed as by a soap film.
-///
-/// Based on: Jacobson et al. Robust Inside-Outside Segmentation using Generalized Winding Numbers. 2013.
-fn winding(mesh: &TriMesh, triangles: &[u32], point: Vec3) -> f64 {
-    let solid_angle: f64 = triangles
-        .iter()
-        .map(|&t| {
-            let [a, b, c] = mesh.corners(t as usize).map(|p| (p - point).as_dvec3());
-            let (la, lb, lc) = (a.length(), b.length(), c.length());
-            let below = la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb;
-            2.0 * a.dot(b.cross(c)).atan2(below)
-        })
-        .sum();
-    solid_angle / (4.0 * std::f64::consts::PI)
 }
 
 fn hidden(mesh: &TriMesh, normals: &[Vec3], occluder: &[bool], size: f32) -> Vec<bool> {

@@ -105,6 +105,8 @@ pub struct Following {
 pub enum Reason {
     /// Loose vertices.
     NoTriangles,
+    /// Not skin.
+    Role,
     /// An eyeball.
     Eye,
     /// A small piece around no bone: hair, teeth, a buckle.
@@ -125,6 +127,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoTriangles => "loose vertices",
+            Self::Role => "not skin",
             Self::Eye => "eyeball",
             Self::EnclosesNoBone => "small piece that encloses no bone of its joints",
             Self::Hidden => "small piece hidden in others",

@@ -1,4 +1,4 @@
-//! Samples added and taken away by hand.
+//! Samples that the user adds and removes.
 
 use super::{Part, PartSettings, Parts, fit};
 use crate::field::SurfaceSample;

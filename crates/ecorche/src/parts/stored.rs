@@ -4,11 +4,14 @@ use super::{Part, PartSettings, Parts, PartsReport};
 use crate::cache::Key;
 use crate::character::Character;
 use crate::field::{CompactHrbf, Grid, Hrbf, SurfaceSample};
+use crate::pieces::Pieces;
 use crate::skinning::Surface;
 use glam::{DVec3, UVec3, Vec3};
+use std::fmt::Write;
+use std::sync::Arc;
 
 /// Raised whenever parts of the same character come out differently.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// Everything the parts depend on.
 pub(super) fn key(surface: &Surface, character: &Character, settings: &PartSettings) -> Key {
@@ -25,6 +28,7 @@ pub(super) fn key(surface: &Surface, character: &Character, settings: &PartSetti
         word(surface.regions.regions[region as usize].joint);
     }
     let PartSettings {
+        pieces,
         samples,
         resolution,
         smallest_radius,
@@ -33,11 +37,25 @@ pub(super) fn key(surface: &Surface, character: &Character, settings: &PartSetti
         pivots,
         swing,
         seed,
-    } = *settings;
-    samples.into_iter().for_each(|s| word(s as u32));
-    [resolution, u32::from(pivots), seed as u32, (seed >> 32) as u32].into_iter().for_each(&mut word);
+    } = settings;
+    samples.iter().for_each(|&s| word(s as u32));
+    [*resolution, u32::from(*pivots), *seed as u32, (*seed >> 32) as u32].into_iter().for_each(&mut word);
     [smallest_radius, largest_radius, smallest_patch, swing].into_iter().for_each(|f| word(f.to_bits()));
-    let names: String = character.skeleton.joints.iter().map(|joint| format!("{}\n", joint.name)).collect();
+    // Weights tell roles apart; names of meshes and materials are what a person calls pieces by.
+    for v in 0..surface.influences.len() {
+        word(surface.influences.of(v).len() as u32);
+        for (joint, weight) in surface.influences.of(v) {
+            word(joint);
+            word(weight.to_bits());
+        }
+    }
+    character.meshes.iter().flat_map(|mesh| &mesh.material_of_face).for_each(|&material| word(material));
+    let mut names: String =
+        character.skeleton.joints.iter().map(|joint| format!("{}\n", joint.name)).collect();
+    for mesh in &character.meshes {
+        let _ = writeln!(names, "{} {:?}", mesh.name, mesh.materials);
+    }
+    let _ = write!(names, "{pieces:?}");
     Key::new(
         "parts",
         &[
@@ -55,6 +73,7 @@ pub(super) fn write(parts: &Parts) -> Vec<u8> {
     out.list(&parts.touching);
     // Numbers of a report are finite, so that it always has a text.
     out.list(&serde_json::to_vec(&parts.report).unwrap_or_default());
+    out.list(&serde_json::to_vec(&*parts.pieces).unwrap_or_default());
     out.list(&[parts.parts.len() as u32]);
     for part in &parts.parts {
         out.list(&[part.joint, part.parent.unwrap_or(u32::MAX)]);
@@ -82,6 +101,7 @@ pub(super) fn read(bytes: &[u8], surface: &Surface) -> Option<Parts> {
     let part_of_vertex: Vec<u32> = input.list()?;
     let touching: Vec<[u32; 2]> = input.list()?;
     let report: PartsReport = serde_json::from_slice(&input.list::<u8>()?).ok()?;
+    let pieces: Pieces = serde_json::from_slice(&input.list::<u8>()?).ok()?;
     let [count] = input.array::<u32, 1>()?;
     let mut parts = Vec::new();
     for _ in 0..count {
@@ -114,12 +134,12 @@ pub(super) fn read(bytes: &[u8], surface: &Surface) -> Option<Parts> {
             field,
         });
     }
-    (part_of_vertex.len() == surface.mesh.positions.len()).then_some(Parts {
-        parts,
-        part_of_vertex,
-        touching,
-        report,
-    })
+    let vertices = surface.mesh.positions.len();
+    let is_piece = |&k: &u32| (k as usize) < pieces.pieces.len();
+    let fits = part_of_vertex.len() == vertices
+        && pieces.piece_of_vertex.len() == vertices
+        && pieces.piece_of_vertex.iter().chain(pieces.joined.iter().flatten()).all(is_piece);
+    fits.then_some(Parts { parts, pieces: Arc::new(pieces), part_of_vertex, touching, report })
 }
 
 fn flat(samples: &[SurfaceSample]) -> Vec<[Vec3; 2]> {

@@ -8,10 +8,10 @@
 use super::closure::Closure;
 use super::fit::Fitted;
 use super::outside::Outside;
-use super::skeleton::Bones;
 use crate::field::{CompactHrbf, Field, Grid, Hrbf, Sample, Support, SurfaceSample};
 use crate::geom::TriMesh;
 use crate::geom::poisson_disk::SurfacePoint;
+use crate::pieces::skeleton::Bones;
 use glam::{DVec3, Vec3};
 
 /// A plane of bind space, across one of its axes.

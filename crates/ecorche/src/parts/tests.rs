@@ -3,14 +3,15 @@
 use super::check::ends_at_its_border;
 use super::outside::Outside;
 use super::report::Reason;
-use super::skeleton::Bones;
 use super::solid::Solid;
 use super::*;
 use crate::cache::DEFAULT_LIMIT;
-use crate::character::Joint;
+use crate::character::{Influences, Joint};
 use crate::field::Field;
 use crate::geom::Adjacency;
 use crate::math::Transform;
+use crate::pieces::Layering;
+use crate::pieces::skeleton::Bones;
 use crate::samples;
 use crate::skinning::{RegionSettings, Regions, regions};
 use std::sync::OnceLock;
@@ -21,8 +22,10 @@ fn sample(name: &str) -> (Character, Surface) {
     (character, surface)
 }
 
+/// With every piece as skin: several tests paint weights that would make none.
 fn quick() -> PartSettings {
-    PartSettings { resolution: 12, ..PartSettings::default() }
+    let pieces = PieceSettings { layers: Layering::One, ..PieceSettings::default() };
+    PartSettings { resolution: 12, pieces, ..PartSettings::default() }
 }
 
 fn hand() -> &'static (Character, Surface, Parts) {
@@ -39,7 +42,8 @@ fn solid(character: &Character, surface: &Surface) -> (Outside, Solid) {
     let joints: Vec<u32> =
         regions.region_of_vertex.iter().map(|&r| regions.regions[r as usize].joint).collect();
     let bones = Bones::new(character, surface, &joints);
-    let (outside, _) = Outside::new(&surface.mesh, &joints, &bones);
+    let pieces = Pieces::find(surface, character, &PieceSettings::default());
+    let (outside, _) = Outside::new(&surface.mesh, &pieces, &joints, &bones);
     let solid = Solid::whole(&outside, None);
     (outside, solid)
 }
@@ -231,18 +235,22 @@ fn add_ball(surface: &mut Surface, middle: Vec3, radius: f32) -> usize {
     surface.mesh.triangles.extend(faces.map(|t| t.map(|v| v + first)));
     let region = surface.regions.region_of_vertex[0];
     surface.regions.region_of_vertex.extend([region; 6]);
+    let held = |v: usize| surface.influences.of(v).collect::<Vec<_>>();
+    let all = (0..first as usize).map(held).chain(std::iter::repeat_n(held(0), 6));
+    surface.influences = Influences::new(all.collect::<Vec<_>>());
     first as usize
 }
 
 #[test]
 fn an_eyeball_in_the_flesh_follows() {
+    let settings = PartSettings { pieces: PieceSettings::default(), ..quick() };
     let (character, mut surface) = sample("cylinder");
-    let before = Parts::build(&surface, &character, &quick(), None);
+    let before = Parts::build(&surface, &character, &settings, None);
     let vertex = surface.mesh.positions[0];
     let inward = -surface.mesh.normals()[0];
     let radius = 0.01 * surface.mesh.size();
     let eye = add_ball(&mut surface, vertex + 0.3 * before.parts[0].inner_radius * inward, radius);
-    let parts = Parts::build(&surface, &character, &quick(), None);
+    let parts = Parts::build(&surface, &character, &settings, None);
     assert!(parts.part_of_vertex[eye..].iter().all(|&p| p == FOLLOWS));
     assert_eq!(parts.part_of_vertex[..eye], before.part_of_vertex[..]);
     assert_eq!(parts.report.following.len(), 1);

@@ -25,6 +25,13 @@ impl Ingredients {
         self.character.meshes.iter().for_each(|mesh| key.mesh(mesh));
         key.value(&(plan.clip, plan.fps));
         key.value(settings);
+        if !settings.parts.pieces.given.is_empty() {
+            // What a person says of pieces goes by the names of meshes and materials.
+            for mesh in &self.character.meshes {
+                key.value(&(&mesh.name, &mesh.materials));
+                key.array(&mesh.material_of_face);
+            }
+        }
         if settings.stack.under == Under::Flesh {
             key.value(&self.body);
             for path in self.body.bone.iter().filter_map(|bone| bone.mesh.as_ref()) {

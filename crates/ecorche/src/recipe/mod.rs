@@ -242,6 +242,21 @@ impl Recipe {
         (!self.character.starts_with(SAMPLE)).then(|| Path::new(&self.character))
     }
 
+    /// The files it names, and those of bones that `anatomy` names.
+    pub fn inputs(&self, anatomy: Option<&Anatomy>) -> Vec<PathBuf> {
+        let motion = match &self.motion {
+            MotionSource::File(file) if !file.starts_with(SAMPLE) => Some(PathBuf::from(file)),
+            _ => None,
+        };
+        let file = match &self.anatomy {
+            AnatomySource::File(path) => Some(path.clone()),
+            AnatomySource::Own | AnatomySource::Text { .. } => None,
+        };
+        let bones = anatomy.into_iter().flat_map(|anatomy| &anatomy.body.bone);
+        let bones = bones.filter_map(|bone| Some(self.anatomy_folder().join(bone.mesh.as_ref()?)));
+        self.file().map(Path::to_owned).into_iter().chain(motion).chain(file).chain(bones).collect()
+    }
+
     /// Reads and checks everything the recipe names.
     pub fn read(&self) -> Result<Ingredients, RecipeError> {
         let mut notes = Vec::new();
@@ -253,13 +268,11 @@ impl Recipe {
             return Err(RecipeError::NoMesh { character: self.character.clone() });
         }
         let anatomy_file = self.anatomy_file(&character)?;
-        let (anatomy, folder) = match (&self.anatomy, &anatomy_file) {
-            (AnatomySource::File(path), Some(file)) => (file.anatomy().clone(), folder_of(path)),
-            (AnatomySource::Text { folder, .. }, Some(file)) => (file.anatomy().clone(), folder.clone()),
-            _ => {
+        let anatomy = match &anatomy_file {
+            Some(file) => file.anatomy().clone(),
+            None => {
                 let spec = self.character.strip_prefix(SAMPLE);
-                let own = spec.and_then(|spec| samples::anatomy(spec, &character));
-                (own.unwrap_or_default(), PathBuf::from("."))
+                spec.and_then(|spec| samples::anatomy(spec, &character)).unwrap_or_default()
             }
         };
         let ingredients = Ingredients {
@@ -271,7 +284,7 @@ impl Recipe {
             notes,
             recipe: self.clone(),
         };
-        Ok(ingredients.with_anatomy(anatomy, folder))
+        Ok(ingredients.with_anatomy(anatomy, self.anatomy_folder()))
     }
 
     /// Reads the ingredients and binds them as the recipe says. What takes long is looked up in `cache` first, if
@@ -280,6 +293,15 @@ impl Recipe {
         let ingredients = self.read()?;
         let body = ingredients.bind(ingredients.settings(self.stack.clone()), cache)?;
         Ok(Built { ingredients, body })
+    }
+
+    /// The folder that files named in the anatomy are relative to.
+    pub fn anatomy_folder(&self) -> PathBuf {
+        match &self.anatomy {
+            AnatomySource::Own => PathBuf::from("."),
+            AnatomySource::File(path) => folder_of(path),
+            AnatomySource::Text { folder, .. } => folder.clone(),
+        }
     }
 
     /// The anatomy the recipe names, checked against the character; `None` for [`AnatomySource::Own`].
@@ -292,6 +314,7 @@ impl Recipe {
             }
         };
         file.check(&character.skeleton).map_err(FileError::from)?;
+        file.check_pieces(character).map_err(FileError::from)?;
         Ok(Some(file))
     }
 
@@ -336,6 +359,8 @@ impl Ingredients {
             MuscleUse::Off => BodyDef::default(),
             MuscleUse::Dynamic | MuscleUse::Still => anatomy.in_full(&self.character),
         };
+        // The text no longer says what the anatomy is.
+        self.anatomy_file = self.anatomy_file.filter(|file| *file.anatomy() == anatomy);
         self.anatomy = anatomy;
         self.folder = folder;
         self
@@ -348,34 +373,32 @@ impl Ingredients {
 
     /// The files that were read: the character's, its motion's, the anatomy's and the bones' that it names.
     pub fn inputs(&self) -> Vec<PathBuf> {
-        let motion = match &self.recipe.motion {
-            MotionSource::File(file) if !file.starts_with(SAMPLE) => Some(PathBuf::from(file)),
-            _ => None,
-        };
-        let anatomy = match &self.recipe.anatomy {
-            AnatomySource::File(path) => Some(path.clone()),
-            AnatomySource::Own | AnatomySource::Text { .. } => None,
-        };
-        let bones = self.anatomy.body.bone.iter().filter_map(|bone| bone.mesh.as_ref());
-        let bones = bones.map(|mesh| self.folder.join(mesh));
-        self.recipe.file().map(Path::to_owned).into_iter().chain(motion).chain(anatomy).chain(bones).collect()
+        self.recipe.inputs(Some(&self.anatomy))
     }
 
     /// Whether anything moves under the skin.
     pub fn has_muscles(&self) -> bool {
-        !(self.body.muscle.is_empty() && self.body.fat.is_empty())
+        self.body.has_flesh()
     }
 
-    /// How to bind for a stack; `None`: the best for the anatomy. What the anatomy asks for holds where the recipe does
-    /// not say otherwise.
+    /// How vertices are brought to their place: as the recipe says, or else the anatomy.
+    fn tracking(&self) -> Tracking {
+        self.recipe.tracking.unwrap_or(self.anatomy.skin.tracking.into())
+    }
+
+    /// The common stack that suits the anatomy: muscles where it has any and the tracking can follow them.
+    pub fn best_stack(&self) -> Stack {
+        let muscles = self.has_muscles() && self.tracking() == Tracking::Robust;
+        if muscles { Stack::muscles() } else { Stack::implicit() }
+    }
+
+    /// How to bind for a stack, [`Ingredients::best_stack`] if `None`. What the anatomy asks for holds where the recipe
+    /// does not say otherwise; the recipe's layers on the surface are added to the stack's.
     pub fn settings(&self, stack: Option<Stack>) -> Settings {
-        let settings = Settings::of_skin(&self.anatomy.skin, &self.character.skeleton);
-        let tracking = self.recipe.tracking.unwrap_or(self.anatomy.skin.tracking.into());
-        let stack = stack.unwrap_or_else(|| {
-            let robust = tracking == Tracking::Robust;
-            if robust && self.has_muscles() { Stack::muscles() } else { Stack::implicit() }
-        });
-        let mut stack = stack.with_tracking(tracking);
+        let tracking = self.tracking();
+        let mut settings = Settings::of_skin(&self.anatomy.skin, &self.character.skeleton, tracking);
+        settings.parts.pieces.given.clone_from(&self.anatomy.piece);
+        let mut stack = stack.unwrap_or_else(|| self.best_stack()).with_tracking(tracking);
         stack.surface.extend_from_slice(&self.recipe.surface);
         let mut settings = Settings { stack, coherent: self.recipe.coherent, ..settings };
         if self.recipe.muscles == MuscleUse::Still {
@@ -385,8 +408,13 @@ impl Ingredients {
     }
 
     /// Binds the character. What takes long is looked up in `cache` first, if given, and kept there.
-    pub fn bind(&self, settings: Settings, cache: Option<&Cache>) -> Result<Body, BindError> {
-        Body::bind_with(self.character.clone(), settings, &self.body, &self.folder, cache)
+    /// What is wrong with muscles and fat is told with its place in the anatomy file, where there is one.
+    pub fn bind(&self, settings: Settings, cache: Option<&Cache>) -> Result<Body, RecipeError> {
+        let bound = Body::bind_with(self.character.clone(), settings, &self.body, &self.folder, cache);
+        bound.map_err(|error| match (error, &self.anatomy_file) {
+            (BindError::Anatomy(error), Some(file)) => FileError::from(file.locate(&error)).into(),
+            (error, _) => error.into(),
+        })
     }
 
     /// The clip called `name`, exactly or else ignoring case; the error lists the clips there are.

@@ -13,7 +13,11 @@ pub mod arm;
 mod athlete;
 mod clips;
 pub(crate) mod cylinder;
+mod dressed;
+mod garment;
 mod hand;
+mod knight;
+mod mannequin;
 mod rig;
 mod sculpt;
 mod weights;
@@ -57,7 +61,7 @@ const fn real(name: &'static str, summary: &'static str, default: f32, range: [f
     SampleOption { name, summary, default, range, whole: false }
 }
 
-const SAMPLES: [SampleInfo; 4] = [
+const SAMPLES: [SampleInfo; 7] = [
     SampleInfo {
         name: "athlete",
         summary: "a man of 1.80 m, 52 bones; clips run, jump, squat, curl, wave, twist",
@@ -88,6 +92,36 @@ const SAMPLES: [SampleInfo; 4] = [
             whole("rings", "rows of quads along", 64, [1.0, 4_096.0]),
             real("ramp", "share of the length over which the weights change linearly", 0.3, [0.0, 1.0]),
         ],
+    },
+    SampleInfo {
+        name: "dressed",
+        summary: "the athlete in shirt, trousers, belt and boots, with hair, as separate meshes; its bones and clips",
+        options: &[whole(
+            "resolution",
+            "vertices of the skin",
+            dressed::DEFAULT_VERTICES,
+            [5_000.0, 50_000.0],
+        )],
+    },
+    SampleInfo {
+        name: "mannequin",
+        summary: "a ball-jointed figure of separate rigid pieces; the athlete's bones and clips",
+        options: &[whole(
+            "resolution",
+            "number of vertices, about",
+            mannequin::DEFAULT_VERTICES,
+            [5_000.0, 100_000.0],
+        )],
+    },
+    SampleInfo {
+        name: "knight",
+        summary: "the athlete in an under-suit and rigid plates that overlap; its bones and clips",
+        options: &[whole(
+            "resolution",
+            "vertices of the under-suit",
+            knight::DEFAULT_VERTICES,
+            [5_000.0, 50_000.0],
+        )],
     },
 ];
 
@@ -176,6 +210,9 @@ pub fn build(spec: &str) -> Result<Character, SampleError> {
         "athlete" => athlete::build(values[0] as usize),
         "hand" => hand::build(values[0] as usize),
         "arm" => arm::build(values[0] as usize),
+        "dressed" => dressed::build(values[0] as usize),
+        "mannequin" => mannequin::build(values[0] as usize),
+        "knight" => knight::build(values[0] as usize),
         _ => cylinder::build(&CylinderSettings {
             length: values[0],
             radius: values[1],

@@ -155,14 +155,8 @@ impl Rig {
         Skeleton { joints: self.bones.iter().enumerate().map(joint).collect() }
     }
 
-    /// Puts a character together. `weights` are (bone, weight) lists, one per vertex of `surface`.
-    pub fn character(
-        &self,
-        name: &str,
-        surface: TriMesh,
-        weights: Vec<Vec<(u32, f32)>>,
-        clips: Vec<Clip>,
-    ) -> Character {
+    /// A mesh on these bones. `weights` are (bone, weight) lists, one per vertex of `surface`.
+    pub fn mesh(&self, name: &str, surface: TriMesh, weights: Vec<Vec<(u32, f32)>>) -> Mesh {
         // The root carries no skin, so skin joint i is bone i + 1.
         let shifted =
             weights.into_iter().map(|list| list.into_iter().map(|(bone, w)| (bone.max(1) - 1, w)).collect());
@@ -177,7 +171,7 @@ impl Rig {
         let every: Vec<u32> = (0..positions.len() as u32).collect();
         let weld = Weld { surface_of_vertex: every.clone(), first_vertex: every };
         let shading = Shading::new(&weld, &faces.corners, &[], &faces.triangle_corners());
-        let mesh = Mesh {
+        Mesh {
             name: name.into(),
             joint: 0,
             positions,
@@ -190,12 +184,34 @@ impl Rig {
             binding: Binding::Skin(skin),
             morphs: Vec::new(),
             weld,
-        };
+        }
+    }
+
+    /// Puts a character of one mesh together, see [`Rig::mesh`].
+    pub fn character(
+        &self,
+        name: &str,
+        surface: TriMesh,
+        weights: Vec<Vec<(u32, f32)>>,
+        clips: Vec<Clip>,
+    ) -> Character {
+        self.assemble(name, vec![self.mesh(name, surface, weights)], clips, &[])
+    }
+
+    /// Puts a character of several meshes together, with the base colours of their materials.
+    pub fn assemble(
+        &self,
+        name: &str,
+        meshes: Vec<Mesh>,
+        clips: Vec<Clip>,
+        colours: &[(&str, [f32; 3])],
+    ) -> Character {
         Character {
             name: name.into(),
             skeleton: self.skeleton(),
-            meshes: vec![mesh],
+            meshes,
             clips,
+            colours: colours.iter().map(|&(material, colour)| (material.into(), colour)).collect(),
             ..Character::default()
         }
     }

@@ -331,3 +331,117 @@ fn wrong_specs_are_answered_with_what_there_is() {
     assert!(message("cylinder?length").contains("length="));
     assert!(list().iter().all(|s| !s.summary.is_empty()));
 }
+
+/// The dressed samples, coarse.
+fn worn(name: &str) -> Character {
+    build(&format!("{name}?resolution=5000")).unwrap()
+}
+
+fn mesh_called<'a>(character: &'a Character, name: &str) -> &'a crate::character::Mesh {
+    character.meshes.iter().find(|m| m.name == name).unwrap_or_else(|| panic!("no mesh {name}"))
+}
+
+/// Connected pieces, and how many edges are open.
+fn pieces(mesh: &crate::character::Mesh) -> (usize, usize) {
+    let adjacency = Adjacency::new(&mesh.surface());
+    assert_eq!(adjacency.non_manifold_edges(), 0, "{}", mesh.name);
+    (adjacency.components().1, adjacency.open_edges())
+}
+
+/// Weights sum to one, every mesh has a colour, the clips are the athlete's, and plain skinning at rest changes nothing.
+fn assert_sound_clothes(character: &Character) {
+    use crate::deform::{Body, Stack, Workspace};
+    for mesh in &character.meshes {
+        let influences = &mesh.skin().unwrap().influences;
+        assert_eq!(influences.len(), mesh.positions.len());
+        for v in 0..influences.len() {
+            let sum: f32 = influences.of(v).map(|i| i.1).sum();
+            assert!((sum - 1.0).abs() < 1e-5, "{}", mesh.name);
+        }
+        assert!(character.colour(mesh).is_some(), "{} has no colour", mesh.name);
+        assert!(mesh.positions.iter().all(|p| p.is_finite()));
+    }
+    let names = |c: &Character| c.clips.iter().map(|clip| clip.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(character), names(athlete()));
+    let body = Body::bind(character.clone().into(), Stack::dual_quaternion(), None).unwrap();
+    let mut workspace = Workspace::default();
+    let area = |frame: &crate::frame::Frame, m: usize| {
+        crate::geom::mesh::area(&frame.meshes[m].positions, &character.meshes[m].triangles)
+    };
+    let rest = body.rest(&mut workspace);
+    for (m, mesh) in character.meshes.iter().enumerate() {
+        let kept = area(&rest, m) / mesh.surface().area();
+        assert!((kept - 1.0).abs() < 1e-4, "{} has {kept} of its area at rest", mesh.name);
+    }
+    for name in ["squat", "curl"] {
+        let pose = pose_at(character, name, 0.8);
+        let frame = body.deform(&pose, 0.8, &mut workspace);
+        for m in 0..character.meshes.len() {
+            assert!(frame.meshes[m].positions.iter().all(|p| p.is_finite()));
+            assert!(area(&frame, m) > 0.5 * area(&rest, m), "{} in {name}", character.meshes[m].name);
+        }
+    }
+}
+
+#[test]
+fn the_dressed_athlete_wears_open_and_closed_pieces() {
+    let character = worn("dressed");
+    assert_sound_clothes(&character);
+    for (name, count, closed) in [
+        ("skin", 1, true),
+        ("shirt", 1, false),
+        ("trousers", 1, false),
+        ("belt", 1, true),
+        ("buckle", 1, true),
+        ("boots", 2, true),
+        ("hair", 2, true),
+    ] {
+        let (found, open) = pieces(mesh_called(&character, name));
+        assert_eq!((found, open == 0), (count, closed), "{name}: {open} open edges");
+    }
+}
+
+#[test]
+fn the_mannequin_is_made_of_closed_rigid_pieces() {
+    let character = worn("mannequin");
+    assert_sound_clothes(&character);
+    // Head, neck, chest, belly, pelvis; per side two of arm and leg each, palm, foot, toes, and 15 of the fingers.
+    assert_eq!(pieces(mesh_called(&character, "limbs")), (5 + 2 * (7 + 15), 0));
+    assert_eq!(pieces(mesh_called(&character, "balls")), (3 + 2 * 6, 0));
+    for mesh in &character.meshes {
+        assert_eq!(mesh.skin().unwrap().influences.counts().0, 1, "one bone holds each vertex");
+        assert!(mesh.surface().volume() > 0.0);
+    }
+}
+
+#[test]
+fn the_knights_plates_are_closed_rigid_and_overlap_at_rest() {
+    let character = worn("knight");
+    assert_sound_clothes(&character);
+    for (name, count) in [
+        ("helmet", 1),
+        ("gorget", 1),
+        ("breastplate", 2),
+        ("faulds", 3),
+        ("pauldrons", 6),
+        ("rerebraces", 2),
+        ("vambraces", 2),
+        ("gauntlets", 2),
+        ("cuisses", 2),
+        ("greaves", 2),
+        ("sabatons", 2),
+        ("cups", 4),
+    ] {
+        let mesh = mesh_called(&character, name);
+        assert_eq!(pieces(mesh), (count, 0), "{name}");
+        assert_eq!(mesh.skin().unwrap().influences.counts().0, 1, "{name} is rigid");
+        assert!(mesh.surface().volume() > 0.0, "{name} faces outward");
+    }
+    // Seen from the front, plates lie over each other in height.
+    let range = |name: &str| {
+        let (low, high) = mesh_called(&character, name).surface().bounds();
+        [low.y, high.y]
+    };
+    let ([breast, _], [_, fauld]) = (range("breastplate"), range("faulds"));
+    assert!(breast < fauld - 0.01, "breastplate from {breast}, faulds up to {fauld}");
+}

@@ -32,6 +32,7 @@ use crate::geom::{Adjacency, Laplacian, TriMesh};
 use crate::math::sparse::{FactorError, SparseCholesky};
 use glam::{Affine3A, Vec3};
 use rayon::prelude::*;
+use std::collections::HashMap;
 
 /// How far a last bone reaches towards the surface. At 1 finger tips would be at distance 0 and take
 /// all heat, at 0.5 a long hand is nearer to the forearm than to its own joint.
@@ -167,6 +168,8 @@ pub fn give_weights(
     let joint_at: Vec<Vec3> = rest.iter().map(|m| m.translation.into()).collect();
     let mut whole = TriMesh::default();
     let mut firsts = Vec::new();
+    // Copies that lie on each other are heated once.
+    let mut known: HashMap<blake3::Hash, usize> = HashMap::new();
     for &m in meshes {
         let mesh = &character.meshes[m];
         let mut surface = mesh.surface();
@@ -174,7 +177,11 @@ pub fn give_weights(
             move_points(&mut surface.positions, rest.get(mesh.joint));
         }
         let first = whole.positions.len() as u32;
-        firsts.push(first as usize);
+        let shared = *known.entry(surface.content()).or_insert(first as usize);
+        firsts.push(shared);
+        if shared != first as usize {
+            continue;
+        }
         whole.positions.extend(surface.positions);
         whole.triangles.extend(surface.triangles.iter().map(|t| t.map(|v| v + first)));
     }
@@ -481,7 +488,7 @@ fn surface_weights(
         let more = if idle.len() > 4 { ", ..." } else { "" };
         repairs.push(Repair::new(
             &subject,
-            format!("automatic weights: {} bones are nobody's nearest ({first}{more})", idle.len()),
+            format!("automatic weights: {} bones are nearest to no vertex ({first}{more})", idle.len()),
             "they move no vertex",
         ));
     }

@@ -139,7 +139,7 @@ impl Skinner {
 
     /// Prepares a character's welded surface for dual quaternions. [`Skinner::skin`] then takes the joints'
     /// motions from bind space ([`Surface::posed_from_rest`]).
-    pub fn of_surface(surface: &Surface) -> Self {
+    pub(crate) fn of_surface(surface: &Surface) -> Self {
         let joints = surface.joint_from_bind().len();
         Self {
             skinning: Skinning::DualQuaternion,

@@ -53,7 +53,7 @@ pub struct Regions {
     pub region_of_vertex: Vec<u32>,
     /// The regions, ascending by joint, the larger patch first.
     pub regions: Vec<Region>,
-    /// Patches that changed hands, in the order in which they did.
+    /// Patches that were given to another region, in that order.
     pub joined: Vec<JoinedIsland>,
 }
 

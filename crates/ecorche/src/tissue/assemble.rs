@@ -39,8 +39,13 @@ const GRAIN: usize = 256;
 impl Assembler {
     /// Lays out the index maps.
     pub fn new(model: &Model) -> Self {
+        Self::linked(model, &[])
+    }
+
+    /// As [`Assembler::new`], with room in the pattern for further pairs of nodes that act on each other.
+    pub fn linked(model: &Model, links: &[[u32; 2]]) -> Self {
         let nodes = model.rest.len();
-        let pattern = Pattern::new(&model.rest, &model.tets);
+        let pattern = Pattern::new(&model.rest, &model.tets, links);
         let mut block_pairs = Vec::with_capacity(model.tets.len() * 10);
         let mut force_pairs = Vec::with_capacity(model.tets.len() * 4);
         for (t, tet) in model.tets.iter().enumerate() {

@@ -157,7 +157,7 @@ pub struct Boundary {
 
 impl Boundary {
     /// Nodes held exactly at a time, and where.
-    pub fn fixed_at(&self, time: f64) -> impl Iterator<Item = (u32, DVec3)> + '_ {
+    pub(crate) fn fixed_at(&self, time: f64) -> impl Iterator<Item = (u32, DVec3)> + '_ {
         self.conditions.iter().filter(move |c| c.holds(time)).filter_map(move |c| match c.hold {
             Hold::Fix { node, bone, at } => Some((node, self.bones[bone].at(time).transform_point3(at))),
             _ => None,
@@ -165,7 +165,7 @@ impl Boundary {
     }
 
     /// Nodes held on a bone at a time, fixed or by a spring, and the bone; ascending.
-    pub fn attached_at(&self, time: f64) -> Vec<(u32, usize)> {
+    pub(crate) fn attached_at(&self, time: f64) -> Vec<(u32, usize)> {
         let mut list: Vec<(u32, usize)> = self
             .conditions
             .iter()
@@ -182,7 +182,7 @@ impl Boundary {
     }
 
     /// Adds the forces of every soft hold at a time; returns their energy.
-    pub fn add_terms(&self, time: f64, positions: &[DVec3], terms: &mut Vec<Term>) -> f64 {
+    pub(crate) fn add_terms(&self, time: f64, positions: &[DVec3], terms: &mut Vec<Term>) -> f64 {
         let mut energy = 0.0;
         for condition in self.conditions.iter().filter(|c| c.holds(time)) {
             match condition.hold {

@@ -25,10 +25,10 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// From the nodes' rest positions and the elements that share them.
-    pub fn new(rest: &[DVec3], tets: &[[u32; 4]]) -> Self {
+    /// From the nodes' rest positions, the elements that share them, and further pairs of nodes that act on each other.
+    pub fn new(rest: &[DVec3], tets: &[[u32; 4]], links: &[[u32; 2]]) -> Self {
         let nodes = rest.len();
-        let (graph_starts, graph) = neighbours(nodes, tets);
+        let (graph_starts, graph) = neighbours(nodes, tets, links);
         let node_at = elimination_order(rest, &graph_starts, &graph);
         let mut position_of = vec![0u32; nodes];
         for (position, &node) in node_at.iter().enumerate() {
@@ -144,8 +144,9 @@ impl Pattern {
 }
 
 /// Neighbours of every node, ascending, without the node itself.
-fn neighbours(nodes: usize, tets: &[[u32; 4]]) -> (Vec<u32>, Vec<u32>) {
-    let mut pairs = Vec::with_capacity(tets.len() * 12);
+fn neighbours(nodes: usize, tets: &[[u32; 4]], links: &[[u32; 2]]) -> (Vec<u32>, Vec<u32>) {
+    let mut pairs = Vec::with_capacity(tets.len() * 12 + links.len() * 2);
+    pairs.extend(links.iter().filter(|l| l[0] != l[1]).flat_map(|&[a, b]| [(a, b), (b, a)]));
     for tet in tets {
         for &a in tet {
             for &b in tet {

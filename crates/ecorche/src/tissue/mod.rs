@@ -15,18 +15,18 @@
 //! a half is lost unless [`mesh::from_surface`] thickens it. Edges against edges are tested in the
 //! constraint mode of [`contact`] only.
 
-mod assemble;
+pub(crate) mod assemble;
 pub mod boundary;
 pub mod contact;
-mod element;
-mod embed;
+pub(crate) mod element;
+pub(crate) mod embed;
 pub mod fibres;
 pub mod material;
-mod matrix;
+pub(crate) mod matrix;
 pub mod mesh;
 pub mod model;
 pub mod scene;
-mod solve;
+pub(crate) mod solve;
 pub mod step;
 mod terms;
 pub mod tet_mesh;

@@ -245,7 +245,7 @@ impl Model {
     }
 
     /// The body a tetrahedron belongs to.
-    pub fn part_of_tet(&self, tet: usize) -> usize {
+    pub(crate) fn part_of_tet(&self, tet: usize) -> usize {
         self.parts.partition_point(|p| p.tets.end <= tet)
     }
 

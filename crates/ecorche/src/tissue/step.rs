@@ -142,7 +142,7 @@ pub struct StepReport {
     pub timings: Timings,
 }
 
-/// Why a step failed for good.
+/// Why a step failed after every retry.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error(
     "time {time:.4} s: {reason} in body \"{part}\", tetrahedron {tet} (volume ratio {volume_ratio:.3}), \
@@ -340,7 +340,7 @@ impl Simulation {
     /// Takes the present state as the one whose forces [`Settings::rest_blend`] lets in slowly and whose overlaps
     /// [`keep_overlap`](super::contact::ContactSettings::keep_overlap) keeps. The first step does it by itself; called
     /// before a save is loaded, so that the first state is meant and not the saved one.
-    pub fn begin_blend(&mut self) {
+    pub(crate) fn begin_blend(&mut self) {
         let blends = self.settings.rest_blend > 0.0;
         if blends && self.work.initial_forces.is_none() {
             self.work.initial_forces = Some(self.internal_forces());

@@ -39,7 +39,7 @@ impl TetMesh {
     }
 
     /// Mean edge length over tetrahedra, the yardstick of relative tolerances; zero for an empty mesh.
-    pub fn mean_edge(&self) -> f64 {
+    pub(crate) fn mean_edge(&self) -> f64 {
         if self.tets.is_empty() {
             return 0.0;
         }
@@ -129,7 +129,7 @@ impl TetMesh {
 }
 
 /// Faces that only one of the tetrahedra has, facing outward, each with its tetrahedron; ordered by that and by face.
-pub fn boundary_faces(tets: &[[u32; 4]]) -> Vec<([u32; 3], u32)> {
+pub(crate) fn boundary_faces(tets: &[[u32; 4]]) -> Vec<([u32; 3], u32)> {
     let mut faces: Vec<([u32; 3], u32, u8)> = Vec::with_capacity(tets.len() * 4);
     for (t, tet) in tets.iter().enumerate() {
         for (f, face) in FACES.iter().enumerate() {
@@ -153,7 +153,7 @@ pub fn boundary_faces(tets: &[[u32; 4]]) -> Vec<([u32; 3], u32)> {
 }
 
 /// The faces of a tetrahedron, counter-clockwise from outside.
-pub const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
+pub(crate) const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
 
 #[cfg(test)]
 mod tests {

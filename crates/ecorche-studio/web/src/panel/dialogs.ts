@@ -76,6 +76,7 @@ export function bake(model: Model): void {
         path: file.value.trim(),
         clip: clips.value === "" ? null : clips.value,
         method: method.value as Look,
+        smooth: model.display.smooth,
         fps: Number.isNaN(rate) ? null : rate,
       },
     });

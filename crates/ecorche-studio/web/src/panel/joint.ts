@@ -7,6 +7,7 @@ import type { Viewport } from "../stage/viewport.ts";
 import { curve, squares } from "./curve.ts";
 import { button, h, row, section, select } from "./dom.ts";
 import { choicesOf } from "./keyed.ts";
+import { skinOperator } from "./skin.ts";
 
 export class JointSection {
   private graph: Graph | null = null;
@@ -37,7 +38,7 @@ export class JointSection {
     const target = { joint: name };
     const { operator: operatorKey, controller: controllerKey } = KEYS.JointSettings;
     const current = own?.controller ?? null;
-    const operator = select([["", `as the skin (${doc.skin.operator})`], ...choicesOf(operatorKey)], own?.operator ?? "", operatorKey.about, (value) => {
+    const operator = select([["", `as the skin (${skinOperator(doc.skin)})`], ...choicesOf(operatorKey)], own?.operator ?? "", operatorKey.about, (value) => {
       model.edit([value === "" ? { clear: { target, field: "operator" } } : { set: { target, field: "operator", value } }]);
     });
     operator.id = "operator";

@@ -44,11 +44,20 @@ export function lookSection(model: Model, viewport: Viewport): HTMLElement {
     show({ quantity: value === "" ? null : value });
   });
   quantity.id = "quantity";
-  const { cut, surface, slice } = display;
+  const { cut, surface, slice, smooth } = display;
   const middle = viewport.skins?.[0].middle();
   return section(
     "Look",
     slider({ label: "Skin", title: "How solid the skin is (T)", value: Math.round(100 * display.opacity), min: 0, max: 100, step: 1, unit: "%", change: (v) => { show({ opacity: v / 100 }); }, ...number }),
+    h(
+      "div",
+      { class: "checks" },
+      check("Smooth", smooth !== null, "Corrective smoothing over the method, as Blender's modifier does it; baked too", (on) => {
+        show({ smooth: on ? { factor: 0.5, iterations: 5 } : null });
+      }),
+    ),
+    smooth && slider({ label: "Smoothing", title: "How far a vertex moves towards its neighbours in one iteration", value: smooth.factor, min: 0, max: 1, step: 0.01, unit: "", change: (factor) => { show({ smooth: { ...smooth, factor } }); }, ...number }),
+    smooth && slider({ label: "Iterations", title: "How often; more reach farther", value: smooth.iterations, min: 0, max: 50, step: 1, unit: "", change: (iterations) => { show({ smooth: { ...smooth, iterations } }); }, ...number }),
     row("Colours", "Colour the skin by a number of each vertex", quantity),
     h(
       "div",

@@ -1,10 +1,20 @@
 /** Settings of the implicit skin as a whole. */
 
-import { KEYS } from "../anatomy_keys.ts";
+import { KEYS, type Skin } from "../anatomy_keys.ts";
 import type { Value } from "../messages.ts";
 import type { Model } from "../model.ts";
-import { empty, section } from "./dom.ts";
-import { keyChoice, keySlider } from "./keyed.ts";
+import { empty, row, section, select } from "./dom.ts";
+import { choicesOf, keyChoice, keySlider } from "./keyed.ts";
+
+/** The operator of a skin that names none. */
+function ownOperator(skin: Skin): string {
+  return skin.tracking === "2012" ? "blend" : "contact";
+}
+
+/** The operator of every joint that names none. */
+export function skinOperator(skin: Skin): string {
+  return skin.operator ?? ownOperator(skin);
+}
 
 export function skinSection(model: Model): HTMLElement {
   const { document: doc, character } = model;
@@ -13,13 +23,19 @@ export function skinSection(model: Model): HTMLElement {
   const set = (field: string, value: Value, drag: number | null): void => {
     model.edit([{ set: { target: "skin", field, value } }], drag);
   };
-  const number = (field: "closure" | "gap" | "max_offset"): HTMLElement =>
+  const number = (field: "closure" | "gap" | "max_offset" | "definition"): HTMLElement =>
     keySlider(model, KEYS.Skin[field], skin[field], (value, drag) => { set(field, value, drag); });
-  const choice = (field: "operator" | "tracking" | "blend"): HTMLElement =>
+  const choice = (field: "tracking" | "blend"): HTMLElement =>
     keyChoice(KEYS.Skin[field], skin[field], (value) => { set(field, value, null); });
+  const { operator: operatorKey } = KEYS.Skin;
+  const own: [string, string] = ["", `the tracking's own (${ownOperator(skin)})`];
+  const operator = select([own, ...choicesOf(operatorKey)], skin.operator ?? "", "", (value) => {
+    if (value !== "") set("operator", value, null);
+    else model.edit([{ clear: { target: "skin", field: "operator" } }]);
+  });
   return section(
     "Implicit skin",
-    choice("operator"),
+    row(operatorKey.label, operatorKey.about, operator),
     choice("tracking"),
     choice("blend"),
     keySlider(model, KEYS.Skin.samples, skin.samples[1], (most, drag) => {
@@ -28,5 +44,6 @@ export function skinSection(model: Model): HTMLElement {
     number("closure"),
     number("gap"),
     number("max_offset"),
+    number("definition"),
   );
 }

@@ -9,7 +9,7 @@ use crate::muscle::definition::{
     Attachment, FatDef, Footprint, MuscleDef, ProfileDef, ProfilesDef, Side, SinesDef,
 };
 use crate::muscle::fibre::fibres;
-use crate::muscle::{Blend, Musculature, Profiles, Shape};
+use crate::muscle::{ActiveProfile, Musculature, Profiles, Shape};
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -160,17 +160,17 @@ impl Room<'_> {
         self.keep_inside(&mut fitted, thin, &shape).ok_or_else(apart)?;
         let axes = axes(&fitted, fitted.fibres).ok_or_else(apart)?;
         let wanted = draft.radius / shape.peak() as f32;
-        let broad = self.broad(&axes[axes.len() / 2]);
-        let limits = axes.iter().map(|axis| self.width_limit(axis, broad, &shape, flatness));
+        let wide_axis = self.wide_axis(&axes[axes.len() / 2]);
+        let limits = axes.iter().map(|axis| self.width_limit(axis, wide_axis, &shape, flatness));
         let width = limits.fold(wanted, f32::min);
         if width < LEAST_WIDTH * wanted {
             return Err(NO_ROOM.to_owned());
         }
-        Ok(self.definition(&fitted, width, broad))
+        Ok(self.definition(&fitted, width, wide_axis))
     }
 
     /// Moves the points of fibres that come too near the skin, and adds points where there are none to move.
-    fn keep_inside(&self, draft: &mut Draft, thin: f32, shape: &Blend) -> Option<()> {
+    fn keep_inside(&self, draft: &mut Draft, thin: f32, shape: &ActiveProfile) -> Option<()> {
         let most = draft.via.len() + MOST_ADDED;
         for _ in 0..MOST_MOVES {
             let mut worst: Option<(f32, f32, Vec3, f32)> = None;
@@ -236,7 +236,7 @@ impl Room<'_> {
     }
 
     /// Direction along the skin and across the axis at the belly: the section's wide axis.
-    fn broad(&self, axis: &[Vec3]) -> Vec3 {
+    fn wide_axis(&self, axis: &[Vec3]) -> Vec3 {
         let middle = point_at(axis, 0.5);
         let along = (point_at(axis, 0.55) - point_at(axis, 0.45)).normalize_or(Vec3::Y);
         let outward = (self.probe.clearance(middle).1 - middle).normalize_or(Vec3::Z);
@@ -244,7 +244,7 @@ impl Room<'_> {
     }
 
     /// The largest width with which a fibre stays inside.
-    fn width_limit(&self, axis: &[Vec3], broad: Vec3, shape: &Blend, flatness: f32) -> f32 {
+    fn width_limit(&self, axis: &[Vec3], wide_axis: Vec3, shape: &ActiveProfile, flatness: f32) -> f32 {
         let mut limit = f32::MAX;
         for k in 1..STATIONS {
             let share = k as f32 / STATIONS as f32;
@@ -258,7 +258,7 @@ impl Room<'_> {
                 return 0.0;
             }
             let along = (point_at(axis, share + 0.02) - point_at(axis, share - 0.02)).normalize_or(Vec3::Y);
-            let long = broad
+            let long = wide_axis
                 .reject_from_normalized(along)
                 .try_normalize()
                 .unwrap_or_else(|| along.any_orthonormal_vector());
@@ -288,7 +288,7 @@ impl Room<'_> {
         }
     }
 
-    fn definition(&self, draft: &Draft, width: f32, broad: Vec3) -> MuscleDef {
+    fn definition(&self, draft: &Draft, width: f32, wide_axis: Vec3) -> MuscleDef {
         let footprint = |spots: &[Spot]| Footprint(spots.iter().map(|&spot| self.attachment(spot)).collect());
         let [rest, active] = draft.profile.clone();
         let origin_bone = self.frames.bind_from_bone[draft.origin[0].0].inverse();
@@ -297,7 +297,7 @@ impl Room<'_> {
             via: draft.via.iter().map(|&spot| self.attachment(spot)).collect(),
             fibres: draft.fibres,
             eccentricity: draft.eccentricity,
-            wide_axis: Some(rounded(origin_bone.transform_vector3(broad), 1e-4)),
+            wide_axis: Some(rounded(origin_bone.transform_vector3(wide_axis), 1e-4)),
             profile: ProfilesDef { rest, active },
             tendon: draft.tendon,
             ..MuscleDef::new(
@@ -441,7 +441,7 @@ fn down(x: f32, step: f64) -> f32 {
 }
 
 /// Thickness over the largest.
-fn relative(shape: &Blend, share: f32) -> f32 {
+fn relative(shape: &ActiveProfile, share: f32) -> f32 {
     (shape.value(share.into()).0 / shape.peak()) as f32
 }
 

@@ -46,7 +46,7 @@ pub fn check(path: &Path, mut raw: RawCharacter) -> Result<Character, ReadError>
         });
     }
     let name = path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
-    Ok(Character { name, skeleton, meshes, clips, world: raw.world, repairs })
+    Ok(Character { name, skeleton, meshes, clips, world: raw.world, repairs, colours: Vec::new() })
 }
 
 fn check_world(world: &mut World, repairs: &mut Vec<Repair>) {

@@ -18,7 +18,7 @@ use super::{Character, Clip};
 use std::collections::BTreeSet;
 
 /// Least number of joints that must match: a root and a limb of two.
-pub const LEAST_MATCHES: usize = 3;
+pub(crate) const LEAST_MATCHES: usize = 3;
 
 /// How the motion was carried over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,7 +22,7 @@ pub struct Blend {
 
 impl Blend {
     /// The straight border.
-    pub const GRADIENT: Self = Self { border: Opening::Line };
+    pub(crate) const GRADIENT: Self = Self { border: Opening::Line };
 }
 
 impl Default for Blend {

@@ -86,7 +86,7 @@ pub struct Controlled {
 
 impl Controller {
     /// A blend around a bent elbow or knee.
-    pub const ELBOW: Self = Self {
+    pub(crate) const ELBOW: Self = Self {
         points: [(0.0, FRAC_PI_4), (FRAC_PI_4, 2.0 * PI / 15.0), (FRAC_PI_2, FRAC_PI_4)],
         steepness: [1.0, 1.0],
         abscissa: Abscissa::Angle,
@@ -94,7 +94,7 @@ impl Controller {
     };
 
     /// A wider blend for fingers.
-    pub const FINGER: Self = Self {
+    pub(crate) const FINGER: Self = Self {
         points: [(-1.0, FRAC_PI_4), (0.2, 0.3 * FRAC_PI_4), (0.75, FRAC_PI_4)],
         steepness: [1.0, 1.0],
         abscissa: Abscissa::Cosine,
@@ -102,7 +102,7 @@ impl Controller {
     };
 
     /// Opens quickly at a right angle.
-    pub const BULGE: Self = Self {
+    pub(crate) const BULGE: Self = Self {
         points: [(FRAC_PI_8, FRAC_PI_4), (FRAC_PI_2, 0.0), (PI, 0.0)],
         steepness: [0.05, 1.0],
         abscissa: Abscissa::Angle,
@@ -110,7 +110,7 @@ impl Controller {
     };
 
     /// Contact from 45 degrees, full at 90.
-    pub const CONTACT: Self = Self {
+    pub(crate) const CONTACT: Self = Self {
         points: [(FRAC_PI_4, 0.0), (FRAC_PI_4, 0.0), (FRAC_PI_2, 1.0)],
         steepness: [1.0, 1.0],
         abscissa: Abscissa::Angle,

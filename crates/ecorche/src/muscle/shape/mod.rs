@@ -109,13 +109,6 @@ impl Shape {
         }
     }
 
-    /// From the axis to the surface at share `s` of the length in direction `out`, metres.
-    pub(crate) fn radius(&self, s: f64, out: DVec3) -> f64 {
-        match self {
-            Self::Spindle(spindle) => spindle.radius(s, out),
-        }
-    }
-
     /// Radius for contacts at share `s` of the length, metres: the short half axis of the section, because flat muscles lie
     /// flat on what they touch.
     pub(super) fn contact_radius(&self, s: f64) -> f64 {
@@ -280,13 +273,6 @@ impl Table {
     pub fn near(&self, point: Vec3, reach: f32) -> Option<TableNear> {
         match self {
             Self::Spindle(table) => table.near(point, reach),
-        }
-    }
-
-    /// Boxes (low and high corner) around stretches of the axis, end to end.
-    pub fn stretches(&self) -> impl Iterator<Item = [Vec3; 2]> + '_ {
-        match self {
-            Self::Spindle(table) => table.stretches(),
         }
     }
 

@@ -184,13 +184,13 @@ impl Default for Settings {
 }
 
 /// Unpainted skin: a warm clay.
-pub const CLAY: u32 = 0xC9A795;
+pub(crate) const CLAY: u32 = 0xC9A795;
 /// Muscle.
 pub const MUSCLE: u32 = 0xA84A44;
 /// Bone and tendon.
 pub const BONE: u32 = 0xE4DBC6;
 /// Fat.
-pub const FAT: u32 = 0xE3C56E;
+pub(crate) const FAT: u32 = 0xE3C56E;
 
 impl<'a> Surface<'a> {
     /// A solid clay surface that throws shadows.

@@ -64,7 +64,12 @@ pub fn append(mesh: &mut TriMesh, other: &TriMesh) {
 }
 
 /// Pieces of the line on a surface where a per-vertex value equals `level`.
-pub fn isoline(positions: &[Vec3], triangles: &[[u32; 3]], values: &[f32], level: f32) -> Vec<[Vec3; 2]> {
+pub(crate) fn isoline(
+    positions: &[Vec3],
+    triangles: &[[u32; 3]],
+    values: &[f32],
+    level: f32,
+) -> Vec<[Vec3; 2]> {
     let mut segments = Vec::new();
     for triangle in triangles {
         let corners = triangle.map(|v| v as usize);
@@ -88,7 +93,7 @@ pub fn isoline(positions: &[Vec3], triangles: &[[u32; 3]], values: &[f32], level
 }
 
 /// Pieces of the line where values on a grid, row by row, equal `level`; coordinates count columns and rows.
-pub fn grid_isoline(columns: usize, values: &[f32], level: f32) -> Vec<[Vec2; 2]> {
+pub(crate) fn grid_isoline(columns: usize, values: &[f32], level: f32) -> Vec<[Vec2; 2]> {
     let (columns, rows) = (columns.max(1), values.len() / columns.max(1));
     let points: Vec<Vec3> =
         (0..columns * rows).map(|i| Vec3::new((i % columns) as f32, (i / columns) as f32, 0.0)).collect();
@@ -105,7 +110,7 @@ pub fn grid_isoline(columns: usize, values: &[f32], level: f32) -> Vec<[Vec2; 2]
 }
 
 /// Short lines along the normals at points.
-pub fn needles(points: &[Vec3], normals: &[Vec3], length: f32) -> Vec<[Vec3; 2]> {
+pub(crate) fn needles(points: &[Vec3], normals: &[Vec3], length: f32) -> Vec<[Vec3; 2]> {
     points.iter().zip(normals).map(|(&p, &n)| [p, p + n * length]).collect()
 }
 

@@ -21,7 +21,7 @@
 //! 6. **Clips** ([`super::clips::athlete`]): joint angles over time in anatomical degrees;
 //!    planted feet are solved from the hips.
 //!
-//! Look at every step from all sides, and compare the girths with the table in the tests.
+//! Look at every step from all sides, and compare the circumferences with the table in the tests.
 
 pub mod shape;
 pub mod skeleton;
@@ -30,6 +30,7 @@ mod skin;
 use crate::character::Character;
 use crate::geom::TriMesh;
 use crate::samples::clips;
+use crate::samples::rig::Rig;
 use crate::samples::sculpt::Solid;
 use glam::Vec3;
 
@@ -42,11 +43,17 @@ const CELL: f32 = 0.0036;
 
 /// The athlete with about `vertices` vertices.
 pub fn build(vertices: usize) -> Character {
+    let (rig, surface, weights) = body(vertices);
+    rig.character("athlete", surface, weights, clips::athlete::clips(&rig))
+}
+
+/// Bones, skin and weights of the athlete, for those who dress it.
+pub fn body(vertices: usize) -> (Rig, TriMesh, Vec<Vec<(u32, f32)>>) {
     let solid = shape::solid();
     let surface = surface(&solid, vertices);
     let rig = skeleton::rig();
     let weights = skin::weights(&surface, &solid, &rig);
-    rig.character("athlete", surface, weights, clips::athlete::clips(&rig))
+    (rig, surface, weights)
 }
 
 /// Even triangles on the figure.

@@ -75,8 +75,8 @@ pub struct ContactSettings {
     pub friction: f64,
     /// Distance kept, metres.
     pub thickness: f64,
-    /// Whether a point that starts inside something may stay so deep, as if its surface were drawn in there;
-    /// otherwise it is pushed out, which bends bodies that were thickened into each other for good.
+    /// Whether a point that starts inside something may stay so deep, as if its surface were dented there;
+    /// otherwise it is pushed out, which permanently bends bodies that were thickened into each other.
     pub keep_overlap: bool,
 }
 
@@ -192,7 +192,7 @@ impl Contacts {
     }
 
     /// Drops multipliers and remembered touches; the next step finds them anew.
-    pub fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.active.clear();
         self.multipliers.clear();
     }

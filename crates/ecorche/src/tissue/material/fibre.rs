@@ -62,7 +62,7 @@ impl MuscleForce {
     }
 
     /// Passive force at `x`: integral, value, slope.
-    pub fn passive(&self, x: f64) -> [f64; 3] {
+    pub(crate) fn passive(&self, x: f64) -> [f64; 3] {
         if x <= 1.0 {
             return [0.0; 3];
         }

@@ -11,6 +11,7 @@ pub mod fibre;
 pub mod incompressible;
 pub mod invertible;
 pub mod isotropic;
+pub mod logarithmic;
 pub mod neo_hookean;
 pub mod st_venant_kirchhoff;
 
@@ -20,6 +21,7 @@ pub use fibre::{Fibre, FibreLaw, MuscleForce, Stretch, TendonForce};
 pub use incompressible::Incompressible;
 pub use invertible::Invertible;
 pub use isotropic::{Isotropic, Principal};
+pub use logarithmic::LogarithmicNeoHookean;
 pub use neo_hookean::StableNeoHookean;
 pub use st_venant_kirchhoff::StVenantKirchhoff;
 
@@ -143,7 +145,7 @@ pub trait Material: Debug + Send + Sync {
 }
 
 /// Contracts a tangent with the shape's gradients and adds the ten blocks.
-pub fn add_stiffness(tangent: &Tangent, shape: &Shape, out: &mut Response) {
+pub(crate) fn add_stiffness(tangent: &Tangent, shape: &Shape, out: &mut Response) {
     let gradients = shape.gradients();
     for (block, &(a, b)) in out.stiffness.iter_mut().zip(&PAIRS) {
         for i in 0..3 {
@@ -173,7 +175,7 @@ pub(crate) fn cofactor(m: &DMat3) -> DMat3 {
 }
 
 /// Sets the negative eigenvalues of a symmetric 9x9 matrix to zero, by cyclic Jacobi rotations.
-pub fn clamp_eigenvalues(symmetric: &Tangent) -> Tangent {
+pub(crate) fn clamp_eigenvalues(symmetric: &Tangent) -> Tangent {
     let (values, vectors) = eigen9(symmetric);
     let mut out = *symmetric;
     for k in 0..9 {
@@ -189,7 +191,7 @@ pub fn clamp_eigenvalues(symmetric: &Tangent) -> Tangent {
 }
 
 /// Eigenvalues and, in columns, eigenvectors of a symmetric 9x9 matrix.
-pub fn eigen9(symmetric: &Tangent) -> ([f64; 9], Tangent) {
+pub(crate) fn eigen9(symmetric: &Tangent) -> ([f64; 9], Tangent) {
     let mut a = *symmetric;
     let mut v = [[0.0; 9]; 9];
     for i in 0..9 {

@@ -95,7 +95,7 @@ pub fn deepest(distance: &(impl Fn(DVec3) -> f64 + Sync), low: DVec3, high: DVec
 }
 
 /// Fills the negative side of `distance` with tetrahedra on a lattice of the given edge.
-pub fn stuff(
+pub(crate) fn stuff(
     distance: &(impl Fn(DVec3) -> f64 + Sync),
     low: DVec3,
     high: DVec3,

@@ -98,7 +98,7 @@ impl Default for Newton {
 
 impl Newton {
     /// The numbers of the paper: short steps, none cut back or clamped.
-    pub const PRINTED: Self = Self {
+    pub(crate) const PRINTED: Self = Self {
         factor: 0.35,
         bisect: false,
         largest_turn: 0.959_931_1,

@@ -37,8 +37,6 @@ pub(super) struct Bone {
     /// direction between them would be undefined.
     pub segments: Vec<[Vec3A; 2]>,
     pub support: Support,
-    /// Outside of it the field is less than [`super::model::CORE_VALUE`].
-    pub core: Support,
     pub hinges: Vec<Hinge>,
     /// How closely its skin can follow the fields, 0 to 1: little if its triangles are as large as the part is thick.
     pub fineness: f32,
@@ -86,7 +84,6 @@ pub(super) fn bones(parts: &[Part]) -> Vec<Bone> {
                 inner_radius: part.inner_radius,
                 segments: part.bone.iter().map(shorten).collect(),
                 support: part.field.support(),
-                core: Support::EMPTY,
                 hinges: up.into_iter().chain(down).collect(),
                 fineness: 1.0,
                 relaxations: 0,
@@ -110,11 +107,4 @@ pub(super) fn relations(parts: &Parts) -> Vec<Relation> {
         set(p, p, Relation::Same);
     }
     relations
-}
-
-pub(super) fn related(relations: &[Relation], count: usize) -> Vec<Vec<u32>> {
-    let of = |a: usize| {
-        (0..count).filter(|b| relations[a * count + b] != Relation::Far).map(|b| b as u32).collect()
-    };
-    (0..count).map(of).collect()
 }

@@ -37,10 +37,11 @@ pub(super) struct Scratch {
 }
 
 impl Tracker {
-    /// Finds where skinning alone buries skin in skin.
-    pub(super) fn find_contact(&self, w: &mut Workspace) {
+    /// Finds where skinning alone buries skin in skin, or with `sidestepped` what a sidestep has made of it. Swelling and muscles are no
+    /// reason to look for contact.
+    pub(super) fn find_contact(&self, sidestepped: bool, w: &mut Workspace) {
         let contact = w.contact.get_or_insert_with(|| self.contact.clone());
-        let skinned = w.skinned.iter().map(|s| s.0);
+        let skinned = if sidestepped { &w.skinned } else { &w.plain }.iter().map(|s| s.0);
         let (near_contact, room, scratch) = (&mut w.near_contact, &mut w.room, &mut w.untangle);
         self.rest_surface.find_contact(&self.model, contact, skinned, near_contact, room, scratch);
     }
@@ -68,10 +69,9 @@ impl RestSurface {
         scratch.front.clear();
         let mut found = std::mem::take(&mut scratch.find_contact);
         contact.find_between_patches(&scratch.positions, &mut found.crossings);
-        let Crossings { pairs, folds } = &found.crossings;
+        let Crossings { pairs, .. } = &found.crossings;
         let new = pairs.iter().filter(|pair| self.is_new(pair));
-        let folds = folds.iter().filter(|fold| self.folds_at_rest.binary_search(*fold).is_err());
-        for pair in new.chain(folds) {
+        for pair in new {
             let corners = pair.map(|t| self.triangles[t as usize]);
             let [a, b] = corners.map(|t| t.map(|v| scratch.positions[v as usize]));
             let depth = crossing_depth(a, b);

@@ -26,11 +26,6 @@ const CONTACT_TRANSITION: f32 = 0.1;
 /// skin that faces out of a part is not in front of it but part of its cover.
 const FACING_RANGE: [f32; 2] = [-0.3, 0.1];
 
-/// Change of what the layer under it adds to a value, from which on skin is as stiff as it can be and spans what it lies on. Without that 628
-/// edges of mh_base are bent by 15 degrees more than without muscles, in the mean of its jump's frames; 318 with 0.02, 291 with
-/// this, 281 with 0.001, with which skin would go from slack to stiff within 0.1 mm.
-const FULL_SPAN_CHANGE: f32 = 0.005;
-
 /// Share of its depth that a part keeps around its bone when it lies inside a thicker one.
 const KEPT_DEPTH: f32 = 0.6;
 
@@ -49,16 +44,12 @@ pub(super) struct Level {
     pub cosine: f32,
     /// The part in contact, if any.
     pub partner: u32,
-    /// Change since rest of what the layer adds to the value, of the part the skin lies on.
-    pub change: f32,
-    /// 0 where there is none, 1 where the layer has changed so much that the skin has to span it.
-    pub spans: f32,
 }
 
 impl Level {
     /// On the union's surface, of which `top` is the strongest part.
     #[inline]
-    fn free(top: &Sampled, change: f32, iso: f32, radius: f32) -> Self {
+    fn free(top: &Sampled, iso: f32, radius: f32) -> Self {
         Self {
             h: (top.value - iso) * SLOPE * radius,
             gradient: top.gradient * (SLOPE * radius),
@@ -67,8 +58,6 @@ impl Level {
             value: top.value,
             cosine: 1.0,
             partner: u32::MAX,
-            change,
-            spans: smoothstep(change.abs() / FULL_SPAN_CHANGE),
         }
     }
 }
@@ -84,13 +73,6 @@ pub(super) struct LevelInput {
     pub iso: f32,
     /// How near skinning alone makes the skin cross itself, 0 to 1: at 0 there is nothing to separate.
     pub near_contact: f32,
-}
-
-impl LevelInput {
-    /// Of skin far from any contact, for which the normal does not matter.
-    pub fn free(iso: f32) -> Self {
-        Self { normal: Vec3A::ZERO, taken_from: u32::MAX, iso, near_contact: 0.0 }
-    }
 }
 
 impl Posed<'_> {
@@ -175,15 +157,14 @@ impl Posed<'_> {
                 count += 1;
             }
         }
-        let change = self.crease(v, &own, &others[..count], &mut top);
+        self.crease(&own, &others[..count], &mut top);
         if !model.joins.is_empty() {
             self.join(&own, &others[..count], &mut top);
         }
         let r = self.parts[own_part as usize].radius;
-        let mut level = Level::free(&top, change, iso, r);
+        let mut level = Level::free(&top, iso, r);
         let free = level.h;
-        let others = if input.near_contact > 0.0 { &others[..count] } else { &[] };
-        for other in others {
+        for other in &others[..count] {
             let rk = self.parts[other.part as usize].radius;
             let slack = (self.threshold(v, iso, other.part) - other.value) * SLOPE * rk;
             if slack >= level.h + CONTACT_TRANSITION * r {
@@ -215,25 +196,21 @@ impl Posed<'_> {
         level
     }
 
-    /// In the crease between parts that are nearly as strong as each other, turns the gradient of `top` to the middle. Returns by how
-    /// much what the layers add there has changed since rest: of the strongest part, whichever the vertex belongs to. Otherwise skin over a
-    /// muscle that ends at the border of two parts would come up on one side and be held back on the other.
+    /// In the crease between parts that are nearly as strong as each other, turns the gradient of `top` to the middle.
     #[inline]
-    fn crease(&self, v: usize, own: &Sampled, others: &[Sampled], top: &mut Sampled) -> f32 {
-        let (mut sum, mut change, mut total) = (Vec3A::ZERO, 0.0, 0.0);
+    fn crease(&self, own: &Sampled, others: &[Sampled], top: &mut Sampled) {
+        let (mut sum, mut total) = (Vec3A::ZERO, 0.0);
         let related = |s: &&Sampled| self.model.relation(own.part, s.part) != Relation::Far;
         for sampled in std::iter::once(own).chain(others.iter().filter(related)) {
             let share = 1.0 - (top.value - sampled.value) / CREASE_WIDTH;
             if share > 0.0 {
                 sum += sampled.gradient * share;
-                change += (sampled.raise - self.model.raised(v, sampled.part)) * share;
                 total += share;
             }
         }
         if total > 1.0 {
             top.gradient = sum / total;
         }
-        change / total.max(1.0)
     }
 
     /// Raises `top` to what the joins of these parts make of them.
@@ -254,40 +231,6 @@ impl Posed<'_> {
         }
     }
 
-    /// The level function of skin far from any contact. Unmarks the parts that cannot become the strongest within
-    /// `reach` of `x`.
-    pub fn free_level(&self, v: usize, iso: f32, x: Vec3A, reach: f32, near: &mut [u64]) -> Level {
-        let own_part = self.model.part[v];
-        let own = self.sample(own_part, x);
-        let mut top = own;
-        let mut others = [Sampled::default(); MOST_OTHERS];
-        let mut count = 0;
-        for k in marked(near).filter(|&k| k != own_part).take(MOST_OTHERS) {
-            others[count] = self.sample(k, x);
-            if others[count].value > top.value {
-                top = others[count];
-            }
-            count += 1;
-        }
-        let others = &others[..count];
-        let change = self.crease(v, &own, others, &mut top);
-        if !self.model.joins.is_empty() {
-            self.join(&own, others, &mut top);
-        }
-        let r = self.parts[own_part as usize].radius;
-        if count < MOST_OTHERS {
-            // How much a value can change within reach.
-            let change = |k: u32| STEEPEST_SLOPE * reach / self.parts[k as usize].radius;
-            for &Sampled { part: k, value, .. } in others {
-                let is_joined = self.model.is_joined[k as usize];
-                if !is_joined && value + change(k) < top.value - change(own_part) {
-                    near[k as usize / 64] &= !(1 << (k % 64));
-                }
-            }
-        }
-        Level::free(&top, change, iso, r)
-    }
-
     /// One bracketed step from `x`, where the level is `here`, toward the zero of the level function. Never ends farther
     /// from it. Also returns the number of evaluations.
     #[inline]
@@ -305,9 +248,6 @@ impl Posed<'_> {
             return (x, *here, 0);
         }
         let step = (here.gradient * (-here.h / steepness)).clamp_length_max(self.model.settings.step * r);
-        if here.h.abs() < UNCHECKED_STEP * r && input.near_contact == 0.0 {
-            return (x + step, Level { h: 0.0, ..*here }, 0);
-        }
         let there = self.level(v, input, x + step, near);
         let second = if there.h * here.h < 0.0 {
             here.h / (here.h - there.h)
@@ -331,14 +271,7 @@ impl Posed<'_> {
 /// the athlete's crotch goes to the left thigh, 5 mm off its plane; with 0.1 the
 /// athlete's curl keeps eight crossings instead of three.
 const CREASE_WIDTH: f32 = 0.03;
-/// Change of a value per radius: the falloff's 15/16 where the fit is a distance, and half as much again where it
-/// is not.
-const STEEPEST_SLOPE: f32 = 1.5;
 /// In radii: skin this near its level is on it.
 pub(super) const NEAR_ENOUGH: f32 = 1e-4;
-/// In radii: free skin this near its level takes the step to it without a check. It is off by the square of it, or in the crease between
-/// two parts by no more than itself. With 0.005 the runner takes a quarter more samples than with 0.02; with 0.02 the waving athlete
-/// keeps four crossings, with this none.
-const UNCHECKED_STEP: f32 = 0.01;
 /// Squared; the level function has slope 1 near the surface and none on the bone.
 const LEAST_STEEPNESS: f32 = 1e-6;

@@ -1,20 +1,18 @@
 //! What tracking knows of a character at rest; made once.
 
-use super::bone::{Bone, Relation, bones, related, relations};
+use super::bone::{Bone, Relation, bones, relations};
 use super::first_crossing;
 use super::neighbours::{cotangent_weights, inverse_lengths, mean_edges};
 use super::pose::{PoseMemory, Posed};
-use super::{Join, RestLayers, Settings};
+use super::{Join, Settings};
 use crate::character::Character;
 use crate::field::{Cells, Field, Sample};
 use crate::geom::{Adjacency, Bvh, thickness};
 use crate::parts::{FOLLOWS, Parts};
 use crate::skinning::Surface;
-use crate::tracking::Layers;
 use crate::tracking::stencil::Stencil;
 use glam::{Affine3A, Vec3, Vec3A};
 use rayon::prelude::*;
-use std::sync::Arc;
 
 /// Relaxation should reach this many radii: fixed to two steps, fine meshes fold.
 const RELAXATION_REACH: f32 = 1.2;
@@ -22,13 +20,6 @@ const RELAXATION_REACH: f32 = 1.2;
 /// mh_base have edges of half an inner radius and half as many crossings again with 0.45, the fox's trunk has edges of one and its legs of three.
 /// With the second power the walking fox's skin moves 1.6 times as far as the skeleton takes it, with none 3.3 times.
 const FULL_FINENESS_EDGES: f32 = 0.5;
-/// Skin with more than this at rest is reached by no field outside its core: well below the surface's 0.5, and above what is
-/// left half a radius outside.
-pub(super) const CORE_VALUE: f32 = 0.3;
-/// In thicknesses of the skin there: most that what swells under it moves free skin. With no such limit neck muscles took the lining of
-/// mh_base's mouth, 7 mm thick, 7 mm away when the head nods; with 0.1 the arm sample's biceps lifts its skin by 10 mm instead
-/// of 14.
-const MOST_SWELL_OFFSET: f32 = 0.25;
 /// In mean edges around a vertex: least stride, unless the inner radius of its part is less. With none the open shells of Rocketbox 16 keep
 /// half as many crossings again, with four the hands of a walking mh_base three times as many.
 const LEAST_STRIDE: f32 = 2.0;
@@ -43,8 +34,6 @@ const FULL_GAP_WEIGHT: f32 = 0.2;
 struct AtRest {
     part: u32,
     value: f32,
-    /// What of the value is due to the layer.
-    raise: f32,
 }
 
 pub(super) struct Model {
@@ -58,8 +47,6 @@ pub(super) struct Model {
     pub part: Vec<u32>,
     /// Value of the union of all fields at rest.
     pub iso: Vec<f32>,
-    /// Whether that is the value of its own part.
-    pub is_own: Vec<bool>,
     /// Share of the gap kept, 0 to 1.
     pub gap: Vec<f32>,
     /// Inner radius of its part, or thickness of the skin there (an ear of a large head) if that is less, metres.
@@ -68,8 +55,6 @@ pub(super) struct Model {
     pub stride: Vec<f32>,
     /// How far free skin may leave its skinned position, metres.
     pub max_offset: Vec<f32>,
-    /// How much farther it may go where something swells under it, metres.
-    pub most_swell: Vec<f32>,
     /// Cotangent weights.
     pub shape: Stencil,
     /// Weights of one over rest length.
@@ -82,14 +67,7 @@ pub(super) struct Model {
     pub fields: Vec<Cells>,
     /// Neighbours whose fields are not merely united.
     pub joins: Vec<Join>,
-    /// Whether a part is among them.
-    pub is_joined: Vec<bool>,
-    /// What lies under the parts at rest.
-    pub layers: Option<Arc<dyn Layers>>,
-    /// By how much the layer under its part raises the value of each vertex at rest.
-    raised: Vec<f32>,
     relations: Vec<Relation>,
-    related: Vec<Vec<u32>>,
     foreign_start: Vec<u32>,
     /// Other parts' fields at rest.
     foreign: Vec<AtRest>,
@@ -110,7 +88,6 @@ impl Model {
         bvh: &Bvh,
         settings: Settings,
         joins: Vec<Join>,
-        under: Option<RestLayers>,
     ) -> Self {
         let mesh = &surface.mesh;
         let adjacency = Adjacency::new(mesh);
@@ -120,36 +97,16 @@ impl Model {
             part.joints.iter().for_each(|&j| part_of_joint[j as usize] = p as u32);
         }
         let (influence_start, influences, gap) = weights(surface, &parts.part_of_vertex, &part_of_joint);
-        let (fields, layers): (Vec<Cells>, _) = match under {
-            Some(under) => {
-                let pairs = under.fields.iter().zip(&parts.parts);
-                let fields = pairs.map(|(field, part)| Cells::in_units_of(field, &part.field));
-                (fields.collect(), Some(under.layers))
-            }
-            None => (parts.parts.iter().map(|p| Cells::of(&p.field)).collect(), None),
-        };
-        let samples_at = |p: Vec3| samples_at_rest(&fields, layers.as_deref(), p);
+        let fields: Vec<Cells> = parts.parts.iter().map(|p| Cells::of(&p.field)).collect();
         let (values, iso): (Vec<Vec<AtRest>>, Vec<f32>) = mesh
             .positions
             .par_iter()
             .map(|&p| {
-                let samples = samples_at(p);
-                let raise = |part: u32, value: f32| match &layers {
-                    Some(_) => value - fields[part as usize].sample(p).value,
-                    None => 0.0,
-                };
-                let at_rest = |&(part, Sample { value, .. }): &(u32, Sample)| AtRest {
-                    part,
-                    value,
-                    raise: raise(part, value),
-                };
-                let values = samples.iter().map(at_rest).collect();
-                (values, united(&samples, &joins))
+                let samples = samples_at_rest(&fields, p);
+                let at_rest = |&(part, Sample { value, .. }): &(u32, Sample)| AtRest { part, value };
+                (samples.iter().map(at_rest).collect(), united(&samples, &joins))
             })
             .unzip();
-        let raised =
-            |(list, &own): (&Vec<AtRest>, &u32)| list.iter().find(|s| s.part == own).map_or(0.0, |s| s.raise);
-        let raised = values.iter().zip(&parts.part_of_vertex).map(raised).collect();
         let (mut foreign_start, mut foreign) = (vec![0u32], Vec::new());
         for (list, &own) in values.iter().zip(&parts.part_of_vertex) {
             foreign.extend(list.iter().filter(|s| s.part != own));
@@ -162,10 +119,6 @@ impl Model {
         let place = spread_bits(&rest, mesh.size());
         tracked.sort_by_key(|&v| (parts.part_of_vertex[v as usize], place[v as usize], v));
         let mut bones = bones(&parts.parts);
-        bones.iter_mut().zip(&fields).for_each(|(bone, field)| bone.core = field.bounds_above(CORE_VALUE));
-        let is_own =
-            |v: usize| values[v].iter().any(|s| s.part == parts.part_of_vertex[v] && s.value == iso[v]);
-        let is_own = (0..rest.len()).map(is_own).collect();
         let mean_edge = mean_edges(&rest, &adjacency, &tracked, &parts.part_of_vertex, bones.len());
         for (bone, &edge) in bones.iter_mut().zip(&mean_edge) {
             let wanted = RELAXATION_REACH * bone.radius / edge.max(f32::MIN_POSITIVE);
@@ -190,20 +143,16 @@ impl Model {
             bone(part).map_or(1.0, |b| b.fineness) * settings.max_offset * local_radius
         };
         let max_offset: Vec<f32> = parts.part_of_vertex.iter().zip(&local_radius).map(max_offset).collect();
-        let most_swell = |v: usize| (MOST_SWELL_OFFSET * thickness[v] - max_offset[v]).max(0.0);
-        let most_swell = (0..rest.len()).map(most_swell).collect();
         let relations = relations(parts);
         let mut model = Self {
             settings,
             stride,
             local_radius,
             max_offset,
-            most_swell,
             size: mesh.size(),
             normals: mesh.normals().into_iter().map(Vec3A::from).collect(),
             part: parts.part_of_vertex.clone(),
             iso,
-            is_own,
             gap,
             shape: cotangent_weights(surface, &adjacency),
             mean: inverse_lengths(&rest, &adjacency, mesh.size()),
@@ -212,14 +161,8 @@ impl Model {
             influences,
             part_of_joint,
             bones,
-            is_joined: (0..parts.parts.len() as u32)
-                .map(|k| joins.iter().any(|join| join.parts.contains(&k)))
-                .collect(),
             joins,
             fields,
-            layers,
-            raised,
-            related: related(&relations, parts.parts.len()),
             relations,
             foreign_start,
             foreign,
@@ -229,15 +172,15 @@ impl Model {
         };
         let joints = model.part_of_joint.len();
         let (at_rest, mut memory) = (vec![Affine3A::IDENTITY; joints], PoseMemory::default());
-        let at_rest = Posed::new(&model, &at_rest, model.layers.as_deref(), &mut memory);
+        let at_rest = Posed::new(&model, &at_rest, None, &mut memory);
         let occluded_at_rest = first_crossing::occluded_at_rest(&at_rest);
         model.occluded_at_rest = occluded_at_rest;
         model
     }
 
-    /// Value of the union of all fields at a point of bind space, layers at rest.
+    /// Value of the union of all fields at a point of bind space.
     pub fn value_at_rest(&self, p: Vec3) -> f32 {
-        united(&samples_at_rest(&self.fields, self.layers.as_deref(), p), &self.joins)
+        united(&samples_at_rest(&self.fields, p), &self.joins)
     }
 
     /// The inner radius of a vertex' part, metres; 0 without one.
@@ -249,23 +192,9 @@ impl Model {
         self.relations[a as usize * self.bones.len() + b as usize]
     }
 
-    /// The parts that touch a part at rest or share a joint with it, ascending, itself included.
-    pub fn related(&self, part: u32) -> &[u32] {
-        &self.related[part as usize]
-    }
-
     /// Value of another part's field at rest.
     pub fn foreign(&self, v: usize, part: u32) -> f32 {
         self.foreign_at_rest(v, part).map_or(0.0, |f| f.value)
-    }
-
-    /// By how much the layer under a part raises the value of a vertex at rest.
-    #[inline]
-    pub fn raised(&self, v: usize, part: u32) -> f32 {
-        if part == self.part[v] {
-            return self.raised[v];
-        }
-        self.foreign_at_rest(v, part).map_or(0.0, |f| f.raise)
     }
 
     fn foreign_at_rest(&self, v: usize, part: u32) -> Option<&AtRest> {
@@ -278,15 +207,9 @@ impl Model {
     }
 }
 
-/// A part's field at a point of bind space, layer at rest included.
-fn at_rest(fields: &[Cells], layers: Option<&dyn Layers>, part: u32, p: Vec3) -> Sample {
-    let own = fields[part as usize].sample(p);
-    layers.filter(|l| l.support(part).contains(p)).map_or(own, |l| l.join(part, p, own))
-}
-
 /// The fields that are not zero at a point of bind space.
-fn samples_at_rest(fields: &[Cells], layers: Option<&dyn Layers>, p: Vec3) -> Vec<(u32, Sample)> {
-    let sampled = (0..fields.len() as u32).map(|k| (k, at_rest(fields, layers, k, p)));
+fn samples_at_rest(fields: &[Cells], p: Vec3) -> Vec<(u32, Sample)> {
+    let sampled = fields.iter().zip(0..).map(|(field, k)| (k, field.sample(p)));
     sampled.filter(|s| s.1.value > 0.0).collect()
 }
 

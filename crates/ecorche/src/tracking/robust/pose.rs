@@ -2,9 +2,7 @@
 
 use super::bend::{self, Bend};
 use super::bone::Relation;
-use super::level::SLOPE;
 use super::model::Model;
-use crate::field::Sample;
 use crate::math::DualQuat;
 use crate::math::polar::polar;
 use crate::tracking::Layers;
@@ -19,7 +17,7 @@ pub(super) struct PosedPart {
     gradient_map: Mat3A,
     /// Support radius, scaled with the joint.
     pub radius: f32,
-    /// Box around what the layer under the part reaches; empty without one.
+    /// Box around the displaced flesh of the part; empty without any.
     layer: [Vec3A; 2],
     segments: Vec<[Vec3A; 2]>,
     /// Parts of one group move as one.
@@ -33,8 +31,6 @@ pub(super) struct Sampled {
     pub value: f32,
     /// Per metre, inward.
     pub gradient: Vec3A,
-    /// What of the value is due to the layer.
-    pub raise: f32,
 }
 
 /// Steps to where skin is displaced. What is left of a pad's offset of 20 mm is 0.2 mm at worst, and projection brings the skin to its level.
@@ -65,9 +61,9 @@ pub(super) struct PoseMemory {
 
 pub(super) struct Posed<'a> {
     pub model: &'a Model,
-    layers: Option<&'a dyn Layers>,
+    pub layers: Option<&'a dyn Layers>,
     pub parts: &'a [PosedPart],
-    /// Box around the support of each part, layer included.
+    /// Box around the support of each part, displaced flesh included.
     boxes: &'a [[Vec3A; 2]],
     /// Of each skeleton joint: its motion from bind, split into a stretch and a rigid motion after it.
     pub rigid: &'a [DualQuat],
@@ -138,21 +134,15 @@ impl<'a> Posed<'a> {
     #[inline]
     pub fn sample(&self, part: u32, x: Vec3A) -> Sampled {
         let posed = &self.parts[part as usize];
-        let own = |x: Vec3A| {
-            let own = self.model.fields[part as usize].at(posed.bind_from_world.transform_point3a(x));
-            Sample { value: own.x, gradient: (posed.gradient_map * Vec3A::from_vec4(own.yzww())).into() }
+        let displaced = match self.layers {
+            Some(layers) if posed.feels_layer(x) => layers.displaced(part, x.into()),
+            _ => None,
         };
-        let Some(layers) = self.layers.filter(|_| posed.feels_layer(x)) else {
-            let Sample { value, gradient } = own(x);
-            return Sampled { part, value, gradient: gradient.into(), raise: 0.0 };
-        };
-        let displaced = layers.displaced(part, x.into());
         let from = displaced.map_or(x, |displaced| displaced.from.into());
-        let own = own(from);
-        let joined = layers.join(part, from.into(), own);
-        let gradient =
-            displaced.map_or(joined.gradient, |displaced| displaced.gradient_map * joined.gradient);
-        Sampled { part, value: joined.value, gradient: gradient.into(), raise: joined.value - own.value }
+        let own = self.model.fields[part as usize].at(posed.bind_from_world.transform_point3a(from));
+        let gradient = posed.gradient_map * Vec3A::from_vec4(own.yzww());
+        let gradient = displaced.map_or(gradient, |displaced| displaced.gradient_map * gradient);
+        Sampled { part, value: own.x, gradient }
     }
 
     /// Where skin of a part goes that would be at `x` if no flesh were displaced.
@@ -173,38 +163,6 @@ impl<'a> Posed<'a> {
             let point = self.parts[k as usize].bind_from_world.transform_point3a(x);
             self.model.fields[k as usize].prefetch(point);
         }
-    }
-
-    /// Whether a layer lies under the part at `x`, so that skin may have to move even if no joint does.
-    #[inline]
-    pub fn feels_layer(&self, part: u32, x: Vec3A) -> bool {
-        self.parts[part as usize].feels_layer(x)
-    }
-
-    /// Whether the part's field, or what lies under it, may be as strong as [`super::model::CORE_VALUE`] at `x`.
-    #[inline]
-    pub fn reaches_with_core(&self, part: u32, x: Vec3A) -> bool {
-        let posed = &self.parts[part as usize];
-        let core = &self.model.bones[part as usize].core;
-        posed.feels_layer(x) || core.contains(posed.bind_from_world.transform_point3a(x).into())
-    }
-
-    /// Change since rest of what the layer under its own part adds to the value of vertex `v`.
-    pub fn change(&self, v: usize, x: Vec3A) -> f32 {
-        let part = self.model.part[v];
-        self.sample(part, x).raise - self.model.raised(v, part)
-    }
-
-    /// How far the layer under vertex `v` has come up or gone down since rest, metres; `change` as in
-    /// [`super::level::Level`].
-    pub fn swell(&self, v: usize, change: f32) -> f32 {
-        let part = self.model.part[v] as usize;
-        (change.abs() * SLOPE * self.parts[part].radius).min(self.model.most_swell[v])
-    }
-
-    /// Most that free skin of vertex `v` may leave its skinned position, metres.
-    pub fn longest_offset(&self, v: usize) -> f32 {
-        self.model.max_offset[v] + if self.layers.is_some() { self.model.most_swell[v] } else { 0.0 }
     }
 
     /// Closest point on the part's bone. Between several segments a mean that leans strongly to the closest, so
@@ -243,11 +201,6 @@ impl<'a> Posed<'a> {
     /// Marks the parts whose support may hold points within `margin` of `x`, 64 to a word.
     pub fn reachable(&self, x: Vec3A, margin: f32, words: &mut [u64]) {
         self.reachable_of(0..self.parts.len() as u32, x, margin, words);
-    }
-
-    /// As [`Posed::reachable`], of the parts that touch `own` at rest: free skin ignores the others.
-    pub fn reachable_related(&self, own: u32, x: Vec3A, margin: f32, words: &mut [u64]) {
-        self.reachable_of(self.model.related(own).iter().copied(), x, margin, words);
     }
 
     #[inline]

@@ -8,18 +8,12 @@ use crate::tracking::VertexReport;
 use glam::Vec3A;
 use rayon::prelude::*;
 
-/// Projections of the first round, unless the last frame has left the skin near its level. They are all that skin far from
-/// any contact gets: relaxed along its level after them it hardly leaves it, and with another projection, as it was, it had
-/// three times as many folds to untangle.
+/// Projections of the first round, unless the last frame has left the skin near its level.
 const FIRST_PROJECTIONS: u32 = 2;
 /// After the rounds: projections with a few relaxation steps between them, then projections alone.
 const LAST_ROUNDS: u32 = 2;
 const LAST_RELAXATIONS: u32 = 3;
 const LAST_PROJECTIONS: u32 = 2;
-/// Relaxation steps of the first round in which skin far from any contact takes part. With 4 the cylinder bent by 150
-/// degrees keeps 1.01 points more volume than the union of its fields; with 2 the athlete's run has twice as many folds to untangle,
-/// and none is left.
-const FREE_RELAXATIONS: u32 = 2;
 /// Steps, after that, that lengthen edges that are too short and shorten those that are too long.
 const LENGTH_STEPS: u32 = 8;
 
@@ -33,20 +27,16 @@ impl Tracker {
         relax::pulls(&model.shape, &w.rest, &w.skinned, &w.awake, &mut w.pulls);
         let most = w.awake.iter().map(|a| a.relaxations).max().unwrap_or(0);
         let rounds = if coherent { 1 } else { settings.rounds };
-        let (busy, all) = (w.busy, w.awake.len());
         for round in 0..rounds {
-            let some = if round == 0 { all } else { busy };
             let times = if round == 0 && !coherent { FIRST_PROJECTIONS } else { 1 };
-            self.project_vertices(posed, some, times, round == 0, w, tracked);
-            for number in 0..most {
-                self.relax_vertices(number, if number < FREE_RELAXATIONS { some } else { busy }, w, tracked);
-            }
+            self.project_vertices(posed, times, round == 0, w, tracked);
+            (0..most).for_each(|number| self.relax_vertices(number, w, tracked));
         }
         for _ in 0..LAST_ROUNDS {
-            self.project_vertices(posed, busy, 1, false, w, tracked);
-            (0..LAST_RELAXATIONS).for_each(|number| self.relax_vertices(number, busy, w, tracked));
+            self.project_vertices(posed, 1, false, w, tracked);
+            (0..LAST_RELAXATIONS).for_each(|number| self.relax_vertices(number, w, tracked));
         }
-        self.project_vertices(posed, busy, LAST_PROJECTIONS, false, w, tracked);
+        self.project_vertices(posed, LAST_PROJECTIONS, false, w, tracked);
         self.keep_lengths(w, tracked);
         tracked.reports.clear();
         tracked.reports.resize(self.len(), VertexReport::default());
@@ -55,8 +45,8 @@ impl Tracker {
         }
         for (i, awake) in w.awake.iter().enumerate() {
             let report = &mut tracked.reports[awake.vertex as usize];
-            let later = if i < busy { rounds - 1 + LAST_ROUNDS + LAST_PROJECTIONS } else { 0 };
-            report.iterations = later + if coherent { 1 } else { FIRST_PROJECTIONS };
+            let first = if coherent { 1 } else { FIRST_PROJECTIONS };
+            report.iterations = first + rounds - 1 + LAST_ROUNDS + LAST_PROJECTIONS;
             report.evaluations += w.evaluations[i];
         }
     }
@@ -94,11 +84,10 @@ impl Tracker {
         }
     }
 
-    /// Projects the first `count` awake vertices so many times. `first`: nothing has moved since the search.
+    /// Projects the awake vertices so many times. `first`: nothing has moved since the search.
     fn project_vertices(
         &self,
         posed: &Posed,
-        count: usize,
         times: u32,
         first: bool,
         w: &mut Workspace,
@@ -128,10 +117,10 @@ impl Tracker {
                 }
             }
         };
-        w.moved[..count]
+        w.moved
             .par_chunks_mut(PREFETCH_BLOCK)
-            .zip(w.levels[..count].par_chunks_mut(PREFETCH_BLOCK))
-            .zip(w.evaluations[..count].par_chunks_mut(PREFETCH_BLOCK))
+            .zip(w.levels.par_chunks_mut(PREFETCH_BLOCK))
+            .zip(w.evaluations.par_chunks_mut(PREFETCH_BLOCK))
             .with_min_len(VERTICES_PER_TASK / PREFETCH_BLOCK)
             .enumerate()
             .for_each(|(block, ((moved, levels), evaluations))| {
@@ -143,14 +132,14 @@ impl Tracker {
                     project(first + k, moved, &mut levels[k], &mut evaluations[k]);
                 }
             });
-        for (vertex, &moved) in w.awake.iter().zip(&w.moved[..count]) {
+        for (vertex, &moved) in w.awake.iter().zip(&w.moved) {
             tracked.positions[vertex.vertex as usize] = moved;
         }
         tracked.note("project");
     }
 
-    /// Relaxation step `number` of the first `count` awake vertices.
-    fn relax_vertices(&self, number: u32, count: usize, w: &mut Workspace, tracked: &mut Tracked) {
+    /// Relaxation step `number` of the awake vertices.
+    fn relax_vertices(&self, number: u32, w: &mut Workspace, tracked: &mut Tracked) {
         let omega = self.model.settings.relaxation;
         relax::step(
             &self.model.shape,
@@ -160,9 +149,9 @@ impl Tracker {
             &tracked.positions,
             omega,
             number,
-            &mut w.moved[..count],
+            &mut w.moved,
         );
-        for (vertex, &moved) in w.awake.iter().zip(&w.moved[..count]) {
+        for (vertex, &moved) in w.awake.iter().zip(&w.moved) {
             tracked.positions[vertex.vertex as usize] = moved;
         }
         tracked.note("relax");

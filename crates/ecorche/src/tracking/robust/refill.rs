@@ -134,9 +134,14 @@ impl RestSurface {
         let Refill { volume, crease, list, ways, smoothed, swollen, .. } = refill;
         for &v in list.iter() {
             let around = self.triangles_of_vertex.get(v as usize).iter();
-            let gain: Vec3 = around.map(|&t| area(self.triangles[t as usize], x) / 3.0).sum();
-            let per_area = volume[v as usize] / gain.length_squared().max(f32::MIN_POSITIVE);
-            ways[v as usize] = gain * ((1.0 - crease[v as usize]) * per_area);
+            let (sum, total) = around.fold((Vec3::ZERO, 0.0), |(sum, total), &t| {
+                let area = area(self.triangles[t as usize], x) / 3.0;
+                (sum + area, total + area.length())
+            });
+            // Divided by areas, not by their sum as vectors: on a sheet of two sides those cancel.
+            let per_area = volume[v as usize] / (total * total).max(f32::MIN_POSITIVE);
+            let most = MOST_SWELLING * model.local_radius[v as usize];
+            ways[v as usize] = (sum * ((1.0 - crease[v as usize]) * per_area)).clamp_length_max(most);
         }
         for _ in 0..SMOOTHING_STEPS {
             smoothed.clear();

@@ -76,9 +76,7 @@ pub(super) fn step(
             shape.of(vertex.vertex as usize).fold(pulls[i], |sum, (k, w)| sum + positions[k as usize] * w);
         let normal = levels[i].gradient.normalize_or_zero();
         let step = (mean - x) * (omega * vertex.activity);
-        // Skin is a sheet: over what has come up or gone down under it, it leaves its level to span edges and grooves.
-        let along = 1.0 - levels[i].spans * (1.0 - vertex.input.near_contact);
-        *moved = vertex.hold(x + step - normal * (along * step.dot(normal)), levels[i].held);
+        *moved = vertex.hold(x + step - normal * step.dot(normal), levels[i].held);
     });
 }
 

@@ -1,9 +1,9 @@
-//! Stage `search`: for every vertex the parts in reach, how far it is off its level, and whether it sleeps. Buried skin
+//! Stage `search`: for every vertex near contact the parts in reach, how far it is off its level, and whether it sleeps. Buried skin
 //! goes to the first crossing, seen from its own bone.
 
 use super::first_crossing;
 use super::level::{Level, LevelInput};
-use super::model::{CORE_VALUE, Model};
+use super::model::Model;
 use super::pose::{Posed, marked, smoothstep};
 use super::tracker::{PREFETCH_BLOCK, Tracked, Tracker, VERTICES_PER_TASK, Workspace};
 use glam::{Mat3A, Vec3A};
@@ -49,24 +49,18 @@ impl Tracker {
             let v = model.tracked[i] as usize;
             let own = &posed.parts[model.part[v] as usize];
             let x = skinned[v].0;
-            match near_contact[v] > 0.0 {
-                true => posed.reachable(x, own.radius, near),
-                false => posed.reachable_related(model.part[v], x, posed.longest_offset(v), near),
+            if near_contact[v] <= 0.0 {
+                near.fill(0);
+                return 0.0;
             }
+            posed.reachable(x, own.radius, near);
             let foreign: f32 = model
                 .influences_of(v)
                 .iter()
                 .filter(|(joint, _)| posed.group_of_joint[*joint as usize] != own.group)
                 .map(|influence| influence.1)
                 .sum();
-            // It is where its own part has it; only a part that is as strong there can change that.
-            let carried =
-                model.is_own[v] && iso[v] == model.iso[v] && iso[v] > CORE_VALUE && near_contact[v] <= 0.0;
-            let leaves_alone = |k: u32| {
-                posed.parts[k as usize].group == own.group
-                    || (carried && !model.is_joined[k as usize] && !posed.reaches_with_core(k, x))
-            };
-            if foreign == 0.0 && !posed.feels_layer(model.part[v], x) && marked(near).all(leaves_alone) {
+            if foreign == 0.0 && marked(near).all(|k| posed.parts[k as usize].group == own.group) {
                 near.fill(0);
             } else {
                 posed.prefetch(if coherent { positions[v] } else { x }, near);
@@ -81,26 +75,18 @@ impl Tracker {
             if near.iter().all(|&word| word == 0) {
                 return found;
             }
-            let is_near_contact = near_contact[v] > 0.0;
-            let mut input = LevelInput::free(iso[v]);
-            if is_near_contact {
-                input = level_input(model, v, &skinned[v].1, iso[v], near_contact[v]);
-                let (to, part) = first_crossing::take_out(posed, v, &input, x, near, &mut found.evaluations);
-                found.anchor =
-                    x + (to - x).clamp_length_max(model.max_offset[v] + MOST_CONTACT_OFFSET * room[v]);
-                found.from = found.anchor;
-                found.taken_from = part;
-                input.taken_from = part;
-            }
+            let mut input = level_input(model, v, &skinned[v].1, iso[v], near_contact[v]);
+            let (to, part) = first_crossing::take_out(posed, v, &input, x, near, &mut found.evaluations);
+            found.anchor = x + (to - x).clamp_length_max(model.max_offset[v] + MOST_CONTACT_OFFSET * room[v]);
+            found.from = found.anchor;
+            found.taken_from = part;
+            input.taken_from = part;
             if found.taken_from != u32::MAX {
                 posed.reachable(found.anchor, 0.5 * own.radius, near);
             }
-            let mut level = |at: Vec3A, near: &mut [u64]| {
+            let mut level = |at: Vec3A, near: &[u64]| {
                 found.evaluations += 1;
-                match is_near_contact {
-                    true => posed.level(v, &input, at, near),
-                    false => posed.free_level(v, iso[v], at, posed.longest_offset(v), near),
-                }
+                posed.level(v, &input, at, near)
             };
             // Skin that is awake for sure starts where the last frame left it, unless the pose has left that behind.
             let sure = found.taken_from != u32::MAX || foreign >= AWAKE_WEIGHT;

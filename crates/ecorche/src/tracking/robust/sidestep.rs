@@ -108,7 +108,7 @@ impl Tracker {
             if !coherent {
                 tracked.positions.iter_mut().zip(&w.skinned).for_each(|(x, skinned)| *x = skinned.0);
             }
-            self.find_contact(w);
+            self.find_contact(true, w);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Stage `skin`: where tracking starts. Dual quaternion skinning, and the displacement by fat under the skin.
+//! Stage `skin`: where tracking starts. Dual quaternion skinning, and the displacement by what lies under the skin.
 
 use super::pose::Posed;
 use super::tracker::{State, Tracked, Tracker, VERTICES_PER_TASK, Workspace};
@@ -39,6 +39,19 @@ impl Tracker {
             .with_min_len(VERTICES_PER_TASK)
             .map(skinned)
             .collect_into_vec(&mut w.skinned);
+        let is_morphed = (0..self.len()).any(|v| rest[v] != model.rest[v]);
+        w.plain.clone_from(&w.skinned);
+        self.swell.displace(
+            posed,
+            &self.rest_surface.triangles,
+            rest,
+            is_morphed,
+            &self.plate,
+            &mut w.skinned,
+            &mut w.swell,
+        );
+        self.lift.displace(posed.layers, model, rest, &self.plate, &mut w.skinned, &mut w.lift);
+        self.blend.displace(posed, &self.plate, &mut w.skinned, &mut w.blend);
         let skinned = w.skinned.par_iter().with_min_len(4 * VERTICES_PER_TASK);
         match state {
             Some(state) => {

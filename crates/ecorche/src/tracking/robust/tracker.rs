@@ -1,17 +1,23 @@
 //! One frame of the robust scheme.
 
-use super::follow::Followers;
+use super::blend::Blend;
+use super::follow::{self, Followers};
 use super::level::Level;
+use super::lift::Lift;
 use super::model::Model;
+use super::net::{self, Net};
+use super::plate::Plate;
 use super::pose::{PoseMemory, Posed};
 use super::rest_surface::RestSurface;
 use super::scratch::Scratch;
 use super::search::Searched;
-use super::untangle::Start;
+use super::separate::GENTLE_STEPS;
+use super::swell::Swell;
+use super::untangle::{Start, Untangled};
 use super::wake::Awake;
-use super::{Join, RestLayers, Settings};
+use super::{Join, RestLayers, Settings, lift, smooth, swell};
 use crate::character::Character;
-use crate::geom::SelfContact;
+use crate::geom::{Adjacency, SelfContact};
 use crate::parts::Parts;
 use crate::skinning::Surface;
 use crate::tracking::{Layers, VertexReport};
@@ -31,7 +37,12 @@ pub struct Tracker {
     /// Tells it from every other tracker of the process; never 0.
     id: u64,
     pub(super) model: Model,
+    pub(super) plate: Plate,
+    pub(super) swell: Swell,
+    pub(super) lift: Lift,
+    pub(super) blend: Blend,
     followers: Followers,
+    pub(super) net: Net,
     pub(super) rest_surface: RestSurface,
     pub(super) contact: SelfContact,
 }
@@ -76,6 +87,8 @@ pub struct Tracked {
     pub pairs: [usize; 2],
     /// Rounds of untangling.
     pub rounds: u32,
+    /// Pieces that faded back to skinning, and how many of their vertices.
+    pub faded: Vec<(u32, u32)>,
     /// Name and milliseconds of each stage, in order.
     pub stages: Vec<(&'static str, f64)>,
     /// Positions of the traced vertex, each with the stage that moved it there; empty if none is traced.
@@ -111,6 +124,8 @@ impl Tracked {
 pub struct Workspace {
     /// The tracker that used it last, or 0.
     tracker: u64,
+    /// Where skinning alone has the skin, and where tracking starts.
+    pub(super) plain: Vec<(Vec3A, Mat3A)>,
     pub(super) skinned: Vec<(Vec3A, Mat3A)>,
     pub(super) rest: Vec<Vec3A>,
     pub(super) iso: Vec<f32>,
@@ -124,9 +139,8 @@ pub struct Workspace {
     pub(super) searched: Vec<Searched>,
     pub(super) activity: Vec<f32>,
     pub(super) woken: Vec<f32>,
-    /// Places in the model's list of the awake, first those near a contact.
+    /// Places in the model's list of the awake.
     pub(super) order: Vec<u32>,
-    pub(super) busy: usize,
     pub(super) awake: Vec<Awake>,
     /// Of each vertex its place among the awake, or `u32::MAX`.
     pub(super) place: Vec<u32>,
@@ -136,9 +150,21 @@ pub struct Workspace {
     pub(super) evaluations: Vec<u32>,
     pub(super) moved: Vec<Vec3A>,
     pub(super) short: Vec<u32>,
+    /// How much contact holds each vertex, 0 to 1.
+    pub(super) held: Vec<f32>,
+    /// Where contact in the fields took the skin, where it is smooth, and where the fewest triangles cross.
+    projected: Vec<Vec3A>,
+    smoothed: Vec<Vec3A>,
+    best: Vec<Vec3A>,
     pub(super) untangle: Scratch,
+    pub(super) smooth: smooth::Scratch,
+    pub(super) swell: swell::Scratch,
+    pub(super) lift: lift::Scratch,
+    pub(super) blend: Vec<f32>,
     pub(super) pose: PoseMemory,
     pub(super) contact: Option<SelfContact>,
+    follow: follow::Scratch,
+    net: net::Scratch,
 }
 
 impl Workspace {
@@ -162,9 +188,16 @@ impl Tracker {
         under: Option<RestLayers>,
     ) -> Self {
         let mut contact = SelfContact::new(&surface.mesh.positions, &surface.mesh.triangles);
-        let model = Model::new(character, surface, parts, contact.bvh(), settings, joins, under);
-        let rest_surface = RestSurface::new(&surface.mesh, &parts.part_of_vertex, &mut contact);
-        Self { id: next_id(), followers: Followers::new(&model), rest_surface, contact, model }
+        let model = Model::new(character, surface, parts, contact.bvh(), settings, joins);
+        let plate = Plate::new(surface, &Adjacency::new(&surface.mesh), &model);
+        let swell = Swell::new(character, surface, &model, &plate);
+        let lift = Lift::new(&model, &plate, under);
+        let blend = Blend::new(&model);
+        let rest_surface =
+            RestSurface::new(&surface.mesh, &parts.part_of_vertex, &parts.pieces, &mut contact);
+        let followers = Followers::new(&model, &parts.pieces, &surface.mesh.triangles);
+        let net = Net::new(&model, &parts.pieces, &surface.mesh);
+        Self { id: next_id(), followers, net, rest_surface, contact, model, plate, swell, lift, blend }
     }
 
     /// Number of vertices of the surface.
@@ -210,7 +243,7 @@ impl Tracker {
         let coherent = state.as_ref().is_some_and(|s| s.offsets.len() == self.len());
         self.skin(&posed, rest, state.as_deref().filter(|_| coherent), w, tracked);
         tracked.lap("skin", &mut clock);
-        self.find_contact(w);
+        self.find_contact(false, w);
         tracked.lap("find_contact", &mut clock);
         self.sidestep(coherent, w, tracked);
         tracked.lap("sidestep", &mut clock);
@@ -221,23 +254,113 @@ impl Tracker {
         self.project(&posed, coherent, w, tracked);
         w.pose = pose;
         tracked.lap("project", &mut clock);
-        let contact = w.contact.get_or_insert_with(|| self.contact.clone());
-        let start = Start { skinned: &w.skinned, near_contact: &w.near_contact };
-        let untangled =
-            self.rest_surface.untangle(&self.model, contact, &start, &mut tracked.positions, &mut w.untangle);
-        tracked.pairs = [untangled.pairs_before, untangled.pairs_after];
-        tracked.rounds = untangled.rounds;
-        tracked.lap("untangle", &mut clock);
-        let (skinned, positions) = (&w.skinned, &mut tracked.positions);
-        self.followers.carry(positions, |v| skinned[v].0);
+        self.resolve(w, tracked, &mut clock);
+        let (plain, positions) = (&w.plain, &mut tracked.positions);
+        self.followers.carry(
+            positions,
+            |v| plain[v].0,
+            |v| plain[v].1 * self.model.normals[v],
+            &mut w.follow,
+        );
         self.finish(w, tracked);
+        tracked.lap("follow", &mut clock);
+        self.catch(w, tracked);
+        tracked.lap("net", &mut clock);
         if let Some(state) = state {
             let offset = |(x, s): (&Vec3A, &(Vec3A, Mat3A))| s.1.inverse() * (*x - s.0);
             let offsets =
                 tracked.positions.par_iter().zip(&w.skinned).with_min_len(4 * VERTICES_PER_TASK).map(offset);
             offsets.collect_into_vec(&mut state.offsets);
         }
-        tracked.lap("follow", &mut clock);
+    }
+
+    /// Fades what got worse than skinning back to it: the skin, then what follows it.
+    fn catch(&self, w: &mut Workspace, tracked: &mut Tracked) {
+        let (plain, positions) = (&w.plain, &mut tracked.positions);
+        w.net.faded.clear();
+        if self.net.fade(&self.model, true, plain, positions, &tracked.reports, &mut w.net) {
+            self.followers.carry(
+                positions,
+                |v| plain[v].0,
+                |v| plain[v].1 * self.model.normals[v],
+                &mut w.follow,
+            );
+        }
+        self.net.fade(&self.model, false, plain, positions, &tracked.reports, &mut w.net);
+        tracked.faded.clone_from(&w.net.faded);
+    }
+
+    /// Makes what contact asks for smooth and untangles what still crosses; then the same for the sum of both. Where gentle steps leave
+    /// crossings, large ones are tried, and large ones from where contact in the fields took the skin: smoothing may lead it
+    /// back into a limb that had swallowed it. Whatever crosses least stays.
+    fn resolve(&self, w: &mut Workspace, tracked: &mut Tracked, clock: &mut std::time::Instant) {
+        w.untangle.separated.clear();
+        tracked.rounds = 0;
+        w.projected.clone_from(&tracked.positions);
+        self.find_held(w);
+        self.smooth(w, tracked);
+        w.smoothed.clone_from(&tracked.positions);
+        tracked.lap("smooth", clock);
+        let first = self.untangle(GENTLE_STEPS, true, w, tracked);
+        let mut least = first.pairs_after;
+        w.best.clone_from(&tracked.positions);
+        for from_fields in [false, true] {
+            if least == 0 {
+                break;
+            }
+            tracked.positions.clone_from(if from_fields { &w.projected } else { &w.smoothed });
+            let other = self.untangle(1, true, w, tracked);
+            if other.pairs_after < least {
+                least = other.pairs_after;
+                w.best.clone_from(&tracked.positions);
+            }
+        }
+        tracked.positions.clone_from(&w.best);
+        tracked.lap("untangle", clock);
+        self.find_held(w);
+        self.smooth(w, tracked);
+        tracked.lap("smooth", clock);
+        let last = self.untangle(GENTLE_STEPS, true, w, tracked);
+        if last.pairs_after > least {
+            tracked.positions.clone_from(&w.best);
+        }
+        tracked.pairs = [first.pairs_before, last.pairs_after.min(least)];
+        tracked.lap("untangle", clock);
+    }
+
+    /// Untangles in rounds of so many steps.
+    fn untangle(&self, steps: usize, refills: bool, w: &mut Workspace, tracked: &mut Tracked) -> Untangled {
+        let contact = w.contact.get_or_insert_with(|| self.contact.clone());
+        let start = Start { skinned: &w.plain, near_contact: &w.near_contact };
+        let positions = &mut tracked.positions;
+        let untangled = self.rest_surface.untangle(
+            &self.model,
+            contact,
+            &start,
+            steps,
+            refills,
+            positions,
+            &mut w.untangle,
+        );
+        tracked.rounds += untangled.rounds;
+        untangled
+    }
+
+    /// Fills in how much contact holds each vertex.
+    fn find_held(&self, w: &mut Workspace) {
+        w.held.clear();
+        w.held.resize(self.len(), 0.0);
+        for (vertex, level) in w.awake.iter().zip(&w.levels) {
+            let taken = vertex.input.taken_from != u32::MAX;
+            w.held[vertex.vertex as usize] = if taken { 1.0 } else { level.held };
+        }
+        for &(v, share) in w.untangle.separated() {
+            let held = &mut w.held[v as usize];
+            *held = held.max(share);
+        }
+        for (held, &sidestepped) in w.held.iter_mut().zip(&w.sidestepped) {
+            *held = held.max(sidestepped);
+        }
     }
 
     /// Puts what is not finite back to where skinning had it, and fills in the reports.

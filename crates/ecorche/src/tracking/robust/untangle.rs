@@ -8,8 +8,7 @@ use super::model::Model;
 use super::nudge::LEAST_GAP;
 use super::rest_surface::RestSurface;
 use super::scratch::Scratch;
-use super::separate::MOST_FORCE;
-use super::separate::ROUNDS_PER_FORCE;
+use super::separate::{MOST_FORCE, ROUNDS_PER_FORCE};
 use super::tangles::Skin;
 use crate::geom::SelfContact;
 use glam::{Mat3A, Vec3, Vec3A};
@@ -45,6 +44,8 @@ impl RestSurface {
         model: &Model,
         contact: &mut SelfContact,
         start: &Start,
+        steps: usize,
+        refills: bool,
         x: &mut [Vec3A],
         scratch: &mut Scratch,
     ) -> Untangled {
@@ -54,7 +55,6 @@ impl RestSurface {
         scratch.strength.resize(x.len(), 0.0);
         scratch.is_listed.resize(self.triangles.len(), false);
         scratch.touched.clear();
-        scratch.separated.clear();
         let mut left = std::mem::take(&mut scratch.left);
         let mut close = std::mem::take(&mut scratch.close);
         contact.pairs_between_patches(&scratch.positions, LEAST_GAP * model.size, &mut left, &mut close);
@@ -70,7 +70,7 @@ impl RestSurface {
                     contact,
                     start,
                     (&before, &before),
-                    usize::MAX,
+                    (usize::MAX, steps),
                     &mut left,
                     scratch,
                 );
@@ -82,13 +82,15 @@ impl RestSurface {
                         contact,
                         start,
                         (&before, &again),
-                        SECOND_PASS_PAIRS,
+                        (SECOND_PASS_PAIRS, 1),
                         &mut left,
                         scratch,
                     );
                     scratch.again = again;
                 }
-                self.refill(model, contact, &before, &left, scratch);
+                if refills {
+                    self.refill(model, contact, &before, &left, scratch);
+                }
                 scratch.before = before;
             }
             report.pairs_after = left.len();
@@ -100,7 +102,7 @@ impl RestSurface {
     }
 
     /// Parts round by round what crosses, `left`, until nothing does; leaves there what still does, ascending. Returns the rounds.
-    /// Tangles of more pairs than `most` are left alone. `before` is where the frame's untangling began, `from` where this one does: what it
+    /// Tangles of more pairs than `most` are left alone; a round takes so many `steps`. `before` is where the frame's untangling began, `from` where this one does: what it
     /// costs is counted from the former.
     fn separate_all(
         &self,
@@ -108,7 +110,7 @@ impl RestSurface {
         contact: &mut SelfContact,
         start: &Start,
         (before, from): (&[Vec3], &[Vec3]),
-        most: usize,
+        (most, steps): (usize, usize),
         left: &mut Vec<[u32; 2]>,
         scratch: &mut Scratch,
     ) -> u32 {
@@ -135,9 +137,10 @@ impl RestSurface {
             }
             self.separate(
                 model,
-                &live,
+                &mut live,
                 start,
                 (round / ROUNDS_PER_FORCE).min(MOST_FORCE),
+                steps,
                 scratch,
                 &mut moved,
             );
@@ -213,7 +216,8 @@ mod tests {
         assert!(!contact.find(&positions).pairs.is_empty(), "the ball does not come out");
         let skinned: Vec<(Vec3A, Mat3A)> = x.iter().map(|&p| (p, Mat3A::IDENTITY)).collect();
         let start = Start { skinned: &skinned, near_contact: &vec![1.0; x.len()] };
-        let report = rest_surface.untangle(&model, &mut contact, &start, &mut x, &mut Scratch::default());
+        let report =
+            rest_surface.untangle(&model, &mut contact, &start, 1, false, &mut x, &mut Scratch::default());
         assert_eq!(report, Untangled::default());
         assert!(x.iter().zip(&skinned).all(|(x, skinned)| *x == skinned.0));
     }

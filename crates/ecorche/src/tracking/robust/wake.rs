@@ -33,7 +33,7 @@ pub(super) struct Awake {
 }
 
 impl Tracker {
-    /// Lists the vertices that take part: those off their level, and the skin around them less and less.
+    /// Lists the vertices that take part: those near contact and off their level, and the skin around them less and less.
     pub(super) fn wake(&self, posed: &Posed, w: &mut Workspace, tracked: &mut Tracked) {
         let model = &self.model;
         w.activity.clear();
@@ -56,13 +56,12 @@ impl Tracker {
             std::mem::swap(&mut w.activity, &mut w.woken);
         }
         let words = model.bones.len().div_ceil(64).max(1);
-        let is_awake = |i: &u32| w.activity[model.tracked[*i as usize] as usize] >= LEAST_ACTIVITY;
-        let is_busy = |i: &u32| w.near_contact[model.tracked[*i as usize] as usize] > 0.0;
-        let awake = (0..model.tracked.len() as u32).filter(is_awake);
+        let is_awake = |i: &u32| {
+            let v = model.tracked[*i as usize] as usize;
+            w.activity[v] >= LEAST_ACTIVITY && w.near_contact[v] > 0.0
+        };
         w.order.clear();
-        w.order.extend(awake.clone().filter(is_busy));
-        w.busy = w.order.len();
-        w.order.extend(awake.filter(|i| !is_busy(i)));
+        w.order.extend((0..model.tracked.len() as u32).filter(is_awake));
         w.awake.resize(w.order.len(), Awake::default());
         w.levels.resize(w.order.len(), Level::default());
         w.awake_near.resize(w.order.len() * words, 0);
@@ -81,18 +80,13 @@ impl Tracker {
                 let index = v as usize;
                 let part = model.part[index];
                 let x = found.anchor;
-                let input = match near_contact[index] > 0.0 {
-                    true => level_input(model, index, &skinned[index].1, iso[index], near_contact[index]),
-                    false => LevelInput::free(iso[index]),
-                };
+                let input = level_input(model, index, &skinned[index].1, iso[index], near_contact[index]);
                 let is_known = found.evaluations > 0;
-                let change = if is_known { found.level.change } else { posed.change(index, x) };
-                let swell = posed.swell(index, change);
                 *awake = Awake {
                     vertex: v,
                     activity: activity[index],
                     anchor: x,
-                    max_offset: model.max_offset[index] + swell,
+                    max_offset: model.max_offset[index] * near_contact[index],
                     radius: posed.parts[part as usize].radius.min(MOST_CONTACT_OFFSET * room[index]),
                     relaxations: model.bones[part as usize].relaxations,
                     input: LevelInput { taken_from: found.taken_from, ..input },
@@ -101,7 +95,7 @@ impl Tracker {
                 *level = found.level;
                 near.copy_from_slice(&all_near[i as usize * words..(i as usize + 1) * words]);
                 if near.iter().all(|&word| word == 0) {
-                    posed.reachable_related(part, x, posed.longest_offset(index), near);
+                    posed.reachable(x, model.max_offset[index], near);
                 }
             });
     }

@@ -32,7 +32,7 @@ mod volume;
 
 pub use axis::Axis;
 pub(crate) use form::SpindleForm;
-pub use profile::{Blend, Profile, ProfileError, Profiles};
+pub use profile::{ActiveProfile, Profile, ProfileError, Profiles};
 pub use section::Section;
 pub(crate) use table::SpindleTable;
 
@@ -141,12 +141,6 @@ impl Spindle {
     /// Mean radius of the section at share `s` of the length, metres.
     pub(super) fn thickness(&self, s: f64) -> f64 {
         self.width * self.profiles.at(self.activation).value(s).0
-    }
-
-    /// From the axis to the surface at share `s` of the length in direction `out`, metres.
-    pub(super) fn radius(&self, s: f64, out: DVec3) -> f64 {
-        let cosine = self.axis.wide_axis(s).dot(out.normalize_or_zero());
-        self.thickness(s) * self.section.radius(cosine).0
     }
 
     /// The short half axis of the section at share `s` of the length, metres.

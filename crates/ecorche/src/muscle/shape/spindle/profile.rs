@@ -6,7 +6,7 @@
 //! | phi | [`Profile::value`] | thickness relative to the mean radius; the integral of its square is 1 |
 //! | a | `activation` | 0 slack, 1 tense |
 //! | K | `overlap` | integral of the product of the two profiles |
-//! | Phi | [`Blend::value`] | `((1-a) phi_0 + a phi_1) / sqrt((1-a)^2 + a^2 + 2 a (1-a) K)`, again of unit square |
+//! | Phi | [`ActiveProfile::value`] | `((1-a) phi_0 + a phi_1) / sqrt((1-a)^2 + a^2 + 2 a (1-a) K)`, again of unit square |
 //!
 //! Based on: Roussellet. Doctoral thesis. 2018, sections 4.3 and 4.4.
 //! Differs in: cubic and sine profiles have unit square; sine coefficients carry the factor `2/(n+1)`.
@@ -191,9 +191,9 @@ impl Profiles {
     }
 
     /// The profile at an activation, clamped to `[0, 1]`.
-    pub(crate) fn at(&self, activation: f64) -> Blend<'_> {
+    pub(crate) fn at(&self, activation: f64) -> ActiveProfile<'_> {
         let (tense, slack) = self.weights(activation);
-        Blend { profiles: self, slack, tense }
+        ActiveProfile { profiles: self, slack, tense }
     }
 
     fn weights(&self, activation: f64) -> (f64, f64) {
@@ -205,13 +205,13 @@ impl Profiles {
 
 /// A profile between slack and tense.
 #[derive(Clone, Copy, Debug)]
-pub struct Blend<'a> {
+pub struct ActiveProfile<'a> {
     profiles: &'a Profiles,
     slack: f64,
     tense: f64,
 }
 
-impl Blend<'_> {
+impl ActiveProfile<'_> {
     /// Thickness relative to the mean radius and its derivative by `s`.
     #[inline]
     pub(crate) fn value(&self, s: f64) -> (f64, f64) {

@@ -92,11 +92,6 @@ impl SpindleTable {
         }
     }
 
-    /// The boxes around stretches of the axis, end to end.
-    pub(crate) fn stretches(&self) -> impl Iterator<Item = [Vec3; 2]> + '_ {
-        self.blocks.iter().map(|b| [self.origin + b.low, self.origin + b.high])
-    }
-
     /// Largest distance from the axis to the surface, metres.
     pub(crate) fn thickest(&self) -> f32 {
         self.thickest

@@ -5,13 +5,15 @@ use crate::skinning::Surface;
 use glam::{Affine3A, Vec3};
 
 /// Joints in bind space and the segments they move.
-pub(super) struct Bones {
+pub(crate) struct Bones {
     /// Position of every joint of the skeleton.
     pub position: Vec<Vec3>,
     parent: Vec<Option<usize>>,
     /// From each joint to the children that matter; a leaf's ends at its skin.
     segments: Vec<Vec<[Vec3; 2]>>,
     eye: Vec<bool>,
+    /// Frame of every joint at bind time; joints outside every skin follow their parent.
+    pub bind_from_joint: Vec<Affine3A>,
 }
 
 impl Bones {
@@ -54,7 +56,7 @@ impl Bones {
             .into_iter()
             .map(|bone| bone.is_some_and(|b| part(b) == humanoid::Part::Eye))
             .collect();
-        Self { position, parent, segments, eye }
+        Self { position, parent, segments, eye, bind_from_joint }
     }
 
     /// The segments of several joints.
@@ -74,6 +76,12 @@ impl Bones {
         std::iter::successors(self.parent[joint as usize], |&j| self.parent[j]).map(|j| j as u32)
     }
 
+    /// Whether two joints are the same, or one is the other's parent.
+    pub fn are_next(&self, a: u32, b: u32) -> bool {
+        let parent = |joint: u32| self.parent[joint as usize].map(|p| p as u32);
+        a == b || parent(a) == Some(b) || parent(b) == Some(a)
+    }
+
     pub fn is_eye(&self, joint: u32) -> bool {
         self.eye[joint as usize]
     }
@@ -88,7 +96,7 @@ fn farthest_along_mean(joint: Vec3, vertices: &[Vec3]) -> Vec3 {
 }
 
 /// Distance of a point to the nearest of the segments.
-pub(super) fn distance_to_segments(point: Vec3, segments: &[[Vec3; 2]]) -> f32 {
+pub(crate) fn distance_to_segments(point: Vec3, segments: &[[Vec3; 2]]) -> f32 {
     segments
         .iter()
         .fold(f32::INFINITY, |nearest, &bone| nearest.min(crate::field::hrbf::support_radius([point], bone)))

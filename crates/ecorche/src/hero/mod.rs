@@ -1,0 +1,9 @@
+//! Simulated flesh on a character's clip: slow, for hero shots, and as the truth that faster methods are measured against.
+//!
+//! [`mod@reference`] fills a character's closed skin with elastic flesh around cores of bone and finds its balance in every
+//! pose of a clip, with self-contact and without muscles.
+
+pub(crate) mod barrier;
+pub mod cores;
+pub mod equilibrium;
+pub mod reference;
