@@ -112,7 +112,18 @@ impl Tracked {
 
     /// Adds the position of the traced vertex to its path if it has moved.
     pub(super) fn note(&mut self, stage: &'static str) {
-        let Some(&x) = self.traced.and_then(|v| self.positions.get(v as usize)) else { return };
+        let x = self.traced.and_then(|v| self.positions.get(v as usize)).copied();
+        self.note_position(stage, x);
+    }
+
+    /// The same, while it is not among the results yet.
+    pub(super) fn note_at(&mut self, stage: &'static str, skinned: &[(Vec3A, Mat3A)]) {
+        let x = self.traced.and_then(|v| skinned.get(v as usize)).map(|s| s.0);
+        self.note_position(stage, x);
+    }
+
+    fn note_position(&mut self, stage: &'static str, x: Option<Vec3A>) {
+        let Some(x) = x else { return };
         if self.path.last().is_none_or(|last| last.1 != x) {
             self.path.push((stage, x));
         }
