@@ -58,7 +58,6 @@ impl RestSurface {
                 let mut before = std::mem::take(&mut scratch.before);
                 before.clone_from(&scratch.positions);
                 report.rounds = self.separate_all(model, contact, start, &before, &mut left, scratch);
-                self.refill(model, contact, &before, &left, scratch);
                 scratch.before = before;
             }
             report.pairs_after = left.len();
@@ -179,8 +178,7 @@ mod tests {
         assert!(!contact.find(&positions).pairs.is_empty(), "the ball does not come out");
         let skinned: Vec<(Vec3A, Mat3A)> = x.iter().map(|&p| (p, Mat3A::IDENTITY)).collect();
         let start = Start { skinned: &skinned, near_contact: &vec![1.0; x.len()] };
-        let report =
-            rest_surface.untangle(&model, &mut contact, &start, &mut x, &mut Scratch::default());
+        let report = rest_surface.untangle(&model, &mut contact, &start, &mut x, &mut Scratch::default());
         assert_eq!(report, Untangled::default());
         assert!(x.iter().zip(&skinned).all(|(x, skinned)| *x == skinned.0));
     }
