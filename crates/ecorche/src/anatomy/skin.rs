@@ -81,7 +81,7 @@ pub struct SamplesDef {
 /// How vertices find their place in the field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TrackingDef {
-    /// A ray from the own side, then relaxation: holds in deep bends.
+    /// A ray from the vertex's own side, then relaxation: holds in deep bends.
     #[default]
     #[serde(rename = "robust")]
     Robust,

@@ -101,7 +101,7 @@ pub fn area(positions: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
 /// angle at the corner, over the lengths of the two edges there. Exact for vertices on a sphere.
 ///
 /// Based on: Max. Weights for computing vertex normals from facet normals. 1999.
-pub fn corner_normals(corners: [Vec3; 3]) -> [Vec3; 3] {
+pub(crate) fn corner_normals(corners: [Vec3; 3]) -> [Vec3; 3] {
     let edges = [corners[1] - corners[0], corners[2] - corners[1], corners[0] - corners[2]];
     let cross = edges[0].cross(edges[1]);
     let squared = edges.map(Vec3::length_squared);

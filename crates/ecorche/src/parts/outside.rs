@@ -57,7 +57,7 @@ struct Piece {
 const LARGE_PIECE: f32 = 0.25;
 /// Of the character's size: hidden pieces below follow, eyeballs and teeth, not the body under clothes.
 const SMALL_PIECE: f32 = 0.1;
-/// Share of its area inside the skin from which on a closed piece stops up holes of the skin: eyeballs that bulge, not plates that
+/// Share of its area inside the skin above which a closed piece plugs holes of the skin: eyeballs that bulge, not plates that
 /// sink in.
 const STOPS_UP: f32 = 0.5;
 /// Directions in which rays from a vertex look for a way out.

@@ -16,19 +16,19 @@
 //!
 //! [`Table`] holds any of them as numbers, for those that are slow to solve.
 
-pub mod blend;
-pub mod bulge;
-pub mod clean_union;
+mod blend;
+mod bulge;
+mod clean_union;
 #[cfg(test)]
 mod conformance;
-pub mod contact;
-pub mod controller;
-pub mod detail;
-pub mod fillet;
-pub mod openable;
-pub mod ricci;
-pub mod table;
-pub mod union;
+mod contact;
+pub(crate) mod controller;
+mod detail;
+mod fillet;
+mod openable;
+mod ricci;
+mod table;
+mod union;
 
 pub use blend::Blend;
 pub use bulge::Bulge;
