@@ -4,7 +4,7 @@ use super::{AnatomyArguments, CacheArguments, MotionArguments};
 use clap::Args;
 use std::path::PathBuf;
 
-/// Tell what is in a character file.
+/// Show what is in a character file.
 ///
 /// Meshes, joints (with the humanoid bones recognised), clips, units, and every oddity found and
 /// how it was repaired.
@@ -22,7 +22,7 @@ pub struct InfoArguments {
     /// List every joint, not only the humanoid ones
     #[arg(long)]
     pub joints: bool,
-    /// Cut the skin into parts and tell how good their fields are, what was merged, what follows and why
+    /// Cut the skin into parts and report how good their fields are, what was merged, what follows and why
     #[arg(long)]
     pub parts: bool,
     /// Write it as JSON to OUT, or to standard output

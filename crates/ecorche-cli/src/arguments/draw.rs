@@ -46,7 +46,7 @@ pub struct Render {
     /// Draw what lies under the skin, muscles coloured by activation or tension
     #[arg(long, value_name = "COLOUR", num_args = 0..=1, default_missing_value = "activation")]
     pub muscles: Option<MuscleColour>,
-    /// With --muscles: how much of the skin is seen, from 0 (taken off) to 1
+    /// With --muscles: opacity of the skin, from 0 (hidden) to 1
     #[arg(long, value_name = "SHARE", default_value_t = 0.22)]
     pub skin: f32,
     /// Several methods side by side
@@ -148,7 +148,7 @@ pub struct FieldArguments {
     /// Draw a section across x, y or z: through the middle, at metres (z=0.1) or through a joint (x=LeftLeg)
     #[arg(long, value_name = "AXIS[=AT]", value_parser = parse_slice)]
     pub slice: Option<Slice>,
-    /// Draw the way a vertex takes through tracking, and list its steps; a vertex of the first skinned mesh, or
+    /// Draw the path of a vertex through tracking, and list its steps; a vertex of the first skinned mesh, or
     /// MESH:VERTEX, counted from 0 as in the file
     #[arg(long, value_name = "[MESH:]VERTEX", conflicts_with_all = ["slice", "samples", "bone"])]
     pub path: Option<String>,

@@ -74,7 +74,7 @@ pub struct BenchArguments {
     /// Tables to measure, or `all`
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "all")]
     pub table: Vec<String>,
-    /// Name the tables and measure nothing
+    /// List the tables and measure nothing
     #[arg(long)]
     pub list: bool,
     /// Small scenes and few frames: complete tables in seconds; their numbers mean nothing

@@ -70,7 +70,7 @@ pub struct ReferenceArguments {
     /// with dual quaternions and blended at the border
     #[arg(long, value_name = "JOINT")]
     pub region: Option<String>,
-    /// Solve with elements of 1.5 times the edge too, and tell how far the two results lie apart
+    /// Solve with elements of 1.5 times the edge too, and report how far apart the two results are
     #[arg(long)]
     pub error: bool,
     /// Fail with exit code 1 if a frame did not converge, a tetrahedron is inverted or triangles pass through each other

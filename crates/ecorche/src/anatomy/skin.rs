@@ -17,7 +17,7 @@ pub struct SkinDef {
     pub controller: Option<ControllerDef>,
     /// Fewest and most samples of a part's field, 8 to 5000. More follow the skin closer and fit slower.
     pub samples: [u32; 2],
-    /// Cells along the longest side of a part's table, see [`crate::field::grid::GridSettings`].
+    /// Cells along the longest side of a part's table, see [`crate::field::GridSettings`].
     pub grid: u32,
     /// How vertices find their place in the field.
     pub tracking: TrackingDef,

@@ -46,12 +46,12 @@ impl From<SurfacePoint> for SurfaceSample {
 /// Why no surface goes through the samples.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FitError {
-    /// Fewer than [`MIN_SAMPLES`].
+    /// Fewer than four.
     #[error(
         "{0} samples do not make a surface; give at least {MIN_SAMPLES}, or merge the part into a neighbour"
     )]
     TooFewSamples(usize),
-    /// More than [`MAX_SAMPLES`]: the dense system would not fit.
+    /// More than a thousand: the dense system would not fit.
     #[error("{0} samples are more than the fit takes; give at most {MAX_SAMPLES}")]
     TooManySamples(usize),
     /// The limb radius is not a positive number.

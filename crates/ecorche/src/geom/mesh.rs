@@ -49,7 +49,7 @@ impl TriMesh {
         area(&self.positions, &self.triangles)
     }
 
-    /// Unit vertex normals, see [`corner_normals`]. A vertex without a proper triangle gets `Vec3::Y`.
+    /// Unit vertex normals by the weights of Max 1999, exact for vertices on a sphere. A vertex without a proper triangle gets `Vec3::Y`.
     pub fn normals(&self) -> Vec<Vec3> {
         let mut normals = vec![Vec3::ZERO; self.positions.len()];
         for (t, triangle) in self.triangles.iter().enumerate() {

@@ -393,13 +393,7 @@ impl Judge {
     }
 
     fn sheet(&self) -> Sheet<'_> {
-        Sheet {
-            triangles: &self.rest.triangles,
-            vertex_ring: &self.adjacency.vertex_ring,
-            triangles_of_vertex: &self.adjacency.triangles_of_vertex,
-            component_of_vertex: &self.component_of_vertex,
-            group_of_vertex: &self.group_of_vertex,
-        }
+        Sheet::new(&self.rest.triangles, &self.adjacency, &self.component_of_vertex, &self.group_of_vertex)
     }
 
     fn check(&self, input: &FrameInput) -> Result<(), JudgeError> {

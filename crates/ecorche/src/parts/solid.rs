@@ -146,7 +146,7 @@ impl Solid {
     }
 }
 
-/// Voxels before they are told inside from outside.
+/// Voxels before they are classified as inside or outside.
 struct Grid {
     low: Vec3,
     cell: f32,

@@ -37,7 +37,7 @@ pub enum Mode {
 /// Which linear solver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Solver {
-    /// Direct up to [`DIRECT_LIMIT`] entries of the factor, conjugate gradients beyond.
+    /// Direct up to 2e8 entries of the factor, conjugate gradients beyond.
     Auto,
     /// A new factorisation for every solve.
     Direct,

@@ -1,7 +1,7 @@
 //! Operators join two fields into one; a controller says how far the joint is open.
 //!
 //! One file per operator, each with value and exact partials. Operators and controllers work on `f64`: they
-//! handle three numbers per point, and the roots of the [`openable`] family lose half their digits in `f32`.
+//! handle three numbers per point, and the roots of the family in `openable.rs` lose half their digits in `f32`.
 //!
 //! | operator | opening | use |
 //! |---|---|---|

@@ -393,7 +393,7 @@ impl DepthMap {
         if outside(x, self.width) || outside(y, self.height) {
             return 0.0;
         }
-        // A rough look around tells how far what hides the lamp is.
+        // A coarse average gives the distance of what hides the lamp.
         let level = level_of(0.5 * reach).0.min(self.levels.len() - 1);
         let wide = self.levels[level].at(x, y, level);
         if wide.x < 1e-4 {

@@ -1,8 +1,8 @@
 //! What a tetrahedron is made of: energy, stress and stress derivative of the deformation gradient.
 //!
 //! One file per law. Isotropic laws ([`StVenantKirchhoff`], [`Invertible`], [`Corotational`],
-//! [`StableNeoHookean`]) are written in singular values, see [`isotropic`]; fibre laws pull along one
-//! direction, see [`fibre`]; [`Composite`] adds any of them up. `vec(F)` is row-major throughout, so entry
+//! [`StableNeoHookean`]) are written in singular values, see [`Isotropic`]; fibre laws pull along one
+//! direction, see [`Fibre`]; [`Composite`] adds any of them up. `vec(F)` is row-major throughout, so entry
 //! `[3 i + j][3 p + q]` of a [`Tangent`] is the derivative of stress `P_ij` by gradient `F_pq`.
 
 mod composite;
