@@ -1,7 +1,7 @@
 //! Operators join two fields into one; a controller says how far the joint is open.
 //!
 //! One file per operator, each with value and exact partials. Operators and controllers work on `f64`: they
-//! handle three numbers per point, and the roots of the family in `openable.rs` lose half their digits in `f32`.
+//! handle three numbers per point, and the roots of the [`openable`] family lose half their digits in `f32`.
 //!
 //! | operator | opening | use |
 //! |---|---|---|
@@ -16,19 +16,19 @@
 //!
 //! [`Table`] holds any of them as numbers, for those that are slow to solve.
 
-mod blend;
-mod bulge;
-mod clean_union;
+pub mod blend;
+pub mod bulge;
+pub mod clean_union;
 #[cfg(test)]
 mod conformance;
-mod contact;
-pub(crate) mod controller;
-mod detail;
-mod fillet;
-mod openable;
-mod ricci;
-mod table;
-mod union;
+pub mod contact;
+pub mod controller;
+pub mod detail;
+pub mod fillet;
+pub mod openable;
+pub mod ricci;
+pub mod table;
+pub mod union;
 
 pub use blend::Blend;
 pub use bulge::Bulge;

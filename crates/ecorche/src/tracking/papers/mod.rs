@@ -12,10 +12,10 @@ pub mod arap;
 mod golden;
 mod mvc;
 pub mod own_side;
-mod project;
+pub mod project;
 pub mod scheme_2012;
 pub mod scheme_2014;
-mod smooth;
+pub mod smooth;
 
 /// What every vertex keeps from rest; slices of equal length.
 #[derive(Clone, Copy, Debug)]
