@@ -173,7 +173,7 @@ pub enum Request {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BakeOrder {
-    /// Cache to write; its ending chooses the format.
+    /// Cache to write; its extension chooses the format.
     pub path: String,
     /// Clip by name; the rest pose without.
     pub clip: Option<String>,

@@ -4,8 +4,8 @@
 //! same run: ratios hold on a busy machine, times do not. Give a method (`lbs`, `dqs`, `cor`) to run
 //! that one alone, for a profiler.
 
-use ecorche::character::{Binding, Faces, Influences, Mesh, Skin};
-use ecorche::geom::{Shading, Weld};
+use ecorche::character::{Binding, Influences, Mesh, Skin};
+use ecorche::geom::{TriMesh, Weld};
 use ecorche::skinning::{CentresOfRotation, Skinner, Skinning, Workspace};
 use glam::{Affine3A, Quat, Vec3};
 use std::f32::consts::TAU;
@@ -39,28 +39,13 @@ fn tube(rings: usize, sides: usize, influences: usize) -> Mesh {
     });
     let influences = Influences::new(weights);
     let weld = Weld::new(&positions, 1e-6, |_, _| true);
-    let faces = Faces::triangles(&triangles);
-    Mesh {
-        name: "tube".into(),
-        joint: 0,
-        shading: Shading::new(&weld, &faces.corners, &[], &faces.triangle_corners()),
-        weld,
-        faces,
-        triangles,
-        corner_uvs: Vec::new(),
-        materials: Vec::new(),
-        material_of_face: Vec::new(),
-        binding: Binding::Skin(Skin {
-            joints: (0..JOINTS).collect(),
-            joint_from_bind: (0..JOINTS)
-                .map(|j| Affine3A::from_translation(Vec3::NEG_Y * j as f32))
-                .collect(),
-            influences,
-            dual_quaternion: false,
-        }),
-        morphs: Vec::new(),
-        positions,
-    }
+    let skin = Skin {
+        joints: (0..JOINTS).collect(),
+        joint_from_bind: (0..JOINTS).map(|j| Affine3A::from_translation(Vec3::NEG_Y * j as f32)).collect(),
+        influences,
+        dual_quaternion: false,
+    };
+    Mesh::of_triangles("tube", TriMesh { positions, triangles }, weld, Binding::Skin(skin))
 }
 
 fn pose(scale: f32) -> Vec<Affine3A> {

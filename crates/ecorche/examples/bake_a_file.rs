@@ -31,7 +31,7 @@ fn run(file: Option<&Path>, out: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> 
     }
     // Binding is done once per character and stack; every frame after it is cheap.
     let body = Body::bind(character.clone(), Stack::implicit(), None)?;
-    // The first clip at six frames a second. The ending of `out` chooses the format of the cache.
+    // The first clip at six frames a second. The extension of `out` chooses the format of the cache.
     let plan = Plan::new(character.clips.first(), &Sampling { fps: Some(6.0), frames: None })?;
     let mut baked = bake(&body, &plan, out, |_frames_done| ControlFlow::Continue(()))?;
     println!("{} frames, {} vertices fell back to skinning", baked.frames, baked.fell_back);

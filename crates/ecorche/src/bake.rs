@@ -97,8 +97,8 @@ impl Baked {
     }
 }
 
-/// Bakes `plan` to `path`, whose ending chooses the format. Frames are those of the whole clip, played from its start:
-/// a part of it baked alone has the same. `progress` gets the number of finished frames after each and may stop the
+/// Bakes `plan` to `path`, whose extension chooses the format. Frames are those of the whole clip played from its start,
+/// also where only a range of it is baked. `progress` gets the number of finished frames after each and may stop the
 /// bake, which then leaves nothing behind.
 pub fn bake(
     body: &Body,

@@ -13,15 +13,15 @@ pub const QUANTITIES: [(&str, &str); 12] = [
     ("stretch", "mean length of the edges around a vertex over rest"),
     ("depth", "depth of vertices inside another part of the skin"),
     ("crossing", "triangles that meet others, and did not at rest"),
-    ("region", "the skin by the bone that holds it most"),
+    ("region", "the skin by its strongest bone"),
     ("weight:JOINT", "weight of a joint"),
     ("role", "1 skin, 2 worn, 3 rigid, 4 loose; with tracking"),
     ("iso-error", "how far a vertex is from the field value it had at rest; with tracking"),
     ("contact", "vertices held by a contact; with tracking"),
-    ("beta", "how much of a vertex the contact holds, spread around it; with tracking"),
+    ("beta", "how strongly contact holds a vertex, smoothed over the skin; with tracking"),
     ("vertex-state", "0 asleep, 1 free, 2 in contact, 3 fell back; with tracking"),
     ("gradient-angle", "angle between the gradients of two parts in contact; with tracking"),
-    ("evaluations", "samples of the fields a vertex took; with tracking"),
+    ("evaluations", "how often the fields were sampled for a vertex; with tracking"),
 ];
 
 /// Those that only tracking finds.
@@ -77,7 +77,7 @@ pub struct Inspector<'a> {
 impl<'a> Inspector<'a> {
     /// Prepares the quantity called `name`.
     pub fn new(character: &'a Character, name: &str) -> Result<Self, QuantityError> {
-        // The name it had first.
+        // Its earlier name.
         let name = if name == "part" { "region" } else { name };
         let joint = match name.strip_prefix("weight:") {
             Some(joint) => {

@@ -1,11 +1,12 @@
 //! Écorché deforms the skin of animated characters.
 //!
 //! Lengths are metres, angles radians, time seconds. Y is up, axes are right-handed, a character
-//! faces +Z. Files keep their own units and axes: [`character::World`] leads there and back.
+//! faces +Z. Files keep their own units and axes: [`character::World`] converts between the two. A field is 0.5 on the surface and
+//! above inside.
 //!
 //! # The pipeline
-//! A character comes from a file ([`character::read`]) or is made by code ([`samples`]). Whatever was
-//! wrong in a file has been mended, and is listed.
+//! A character comes from a file ([`character::read`]) or is made by code ([`samples`]). What was wrong in a file is
+//! repaired, and every repair is listed.
 //! ```
 //! let character = ecorche::samples::build("cylinder")?;
 //! assert!(character.repairs.is_empty());
@@ -29,6 +30,54 @@
 //! assert_eq!(frame.report.fell_back, 0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//! What lies under the skin is written in an [`anatomy`] file: TOML, made to be edited by hand. [`anatomy::preset`] places
+//! muscles in a humanoid, and [`anatomy::init`] writes them to a first file. A mistake in a file is reported with its place and
+//! remedy.
+//! ```
+//! use ecorche::anatomy::AnatomyFile;
+//!
+//! let text = r#"
+//!     version = 1
+//!     [[muscle]]
+//!     name = "biceps brachii"
+//!     side = "left"
+//!     origin = { bone = "leftUpperArm", at = [0.0, 0.01, 0.025] }
+//!     insertion = { bone = "leftLowerArm", at = [0.0, 0.045, 0.012] }
+//!     width = 0.017
+//! "#;
+//! let file = AnatomyFile::parse("arm.toml", text.to_owned())?;
+//! file.check(&ecorche::samples::build("arm")?.skeleton)?;
+//! let mistake = AnatomyFile::parse("arm.toml", text.replace("width", "widht")).unwrap_err();
+//! assert!(mistake.to_string().contains("did you mean \"width\"?"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//! A [`recipe::Recipe`] holds character, motion, weights, anatomy and stack in one value that can be saved, and builds a body
+//! from it. Muscles swing, so a frame depends on those before it. A [`deform::Playback`] gives every frame as the whole clip has it,
+//! in whatever order frames are asked for, and its state can be saved to continue later.
+//! [`deform::Body::deform_next`] does the same for poses that come one by one, as in a game.
+//! ```
+//! use ecorche::deform::{Playback, Workspace};
+//! use ecorche::recipe::{MuscleUse, Recipe};
+//! # use ecorche::sampling::{Plan, Sampling};
+//!
+//! let recipe = Recipe { muscles: MuscleUse::Dynamic, ..Recipe::of("sample:arm?resolution=2000") };
+//! let built = recipe.build(None)?;
+//! let arm = &built.ingredients.character;
+//! let plan = Plan::new(arm.clip("curl"), &Sampling { fps: Some(10.0), frames: None })?;
+//! let mut workspace = Workspace::default();
+//! let mut playback = Playback::new(&built.body, &plan);
+//! let straight = playback.frame(0, &mut workspace);
+//! let bent = playback.frame(8, &mut workspace);
+//! // The curl shortens the biceps, the first of the arm's muscles.
+//! let length = |frame: &ecorche::frame::Frame| frame.found.flesh.muscles[0].shape.length();
+//! assert!(length(&bent) < 0.9 * length(&straight));
+//! // Resumed from its state, the clip goes on with the same bits.
+//! let mut resumed = Playback::resume(&built.body, &plan, playback.state());
+//! assert_eq!(resumed.frame(9, &mut workspace), playback.frame(9, &mut workspace));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//! Layers on the [`surface`], such as corrective smoothing, run last and work with every stack.
+//!
 //! A [`sampling::Plan`] says which frames; [`bake::bake`] writes them to a cache that other programs read.
 //! Nothing appears under its final name before it is complete.
 //! ```
@@ -64,10 +113,11 @@
 //! [`portrait`] draws it, [`inspect`] gives numbers per vertex to look at.
 //!
 //! # How the implicit method works
-//! The skin is cut into [`parts`], each of which a scalar [`field`] stands for: 0.5 on the surface, above inside.
-//! The fields move with their joints, and [`tracking`] brings every vertex to the value it had at rest, on its
-//! own side of whatever it meets. The other methods take each vertex where its joints say and do not know
-//! that skin can touch skin; the measurements say what that costs.
+//! Skin that touches nothing stays where skinning takes it, apart from a smooth swelling at bent joints. For contact, the skin
+//! is cut into [`parts`], and each part is approximated by a scalar [`field`]. The fields move with their joints; where two of
+//! them meet, [`tracking`] keeps every vertex on its own side, and the skin around follows smoothly. The other methods know
+//! no contact; the measurements show what that costs.
+//! A fold inside one part's own skin is not contact between fields: it is only untangled.
 
 pub mod anatomy;
 pub mod bake;
@@ -75,7 +125,7 @@ pub mod bench;
 pub mod cache;
 pub mod character;
 pub mod deform;
-pub mod dynamics;
+mod dynamics;
 pub mod field;
 pub mod frame;
 pub mod geom;

@@ -21,7 +21,7 @@ use glam::Vec3;
 /// How a character is shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
-    /// From where.
+    /// Where the camera looks from.
     pub view: View,
     /// Pixels.
     pub width: usize,
@@ -31,7 +31,7 @@ pub struct Look {
     pub wire: bool,
     /// A skeleton joint to stay close to.
     pub focus: Option<usize>,
-    /// Whether the camera goes along with a character that travels, which keeps it large on a contact sheet.
+    /// Whether the camera follows a character that travels, which keeps it large on a contact sheet.
     pub follow: bool,
     /// What lies under the skin, seen through it, where a body has it.
     pub muscles: Option<MuscleLook>,

@@ -283,6 +283,21 @@ fn sliding_and_joining_hold_what_they_say() {
     assert!(reach > 0.1 && reach < expected * 1.5, "{reach} {expected}");
 }
 
+/// One end on a wall, the far end driven along X by keys of (seconds, metres). At -3 it has passed through the wall: every
+/// tetrahedron must invert.
+fn pressed(mesh: &TetMesh, keys: &[(f64, f64)]) -> Boundary {
+    let mut boundary = walls(mesh, |p| p.x < 1e-9);
+    boundary.bones.push(BoneTrack {
+        name: "press".into(),
+        keys: keys.iter().map(|&(time, x)| (time, DQuat::IDENTITY, DVec3::X * x)).collect(),
+        pivot: DVec3::ZERO,
+    });
+    for (n, &at) in mesh.nodes.iter().enumerate().filter(|(_, p)| p.x > 0.99) {
+        boundary.conditions.push(Condition::always(Hold::Fix { node: n as u32, bone: 1, at }));
+    }
+    boundary
+}
+
 #[test]
 fn a_hopeless_step_names_the_element_and_leaves_the_state_alone() {
     let law = Composite::new(
@@ -293,22 +308,7 @@ fn a_hopeless_step_names_the_element_and_leaves_the_state_alone() {
         ],
     );
     let mesh = TetMesh::brick(DVec3::ZERO, DVec3::ONE, [3, 1, 1]);
-    let mut boundary = walls(&mesh, |p| p.x < 1e-9);
-    // The far end is driven through the wall: every tetrahedron must invert.
-    boundary.bones.push(BoneTrack {
-        name: "press".into(),
-        keys: vec![(0.0, DQuat::IDENTITY, DVec3::ZERO), (0.1, DQuat::IDENTITY, DVec3::X * -3.0)],
-        pivot: DVec3::ZERO,
-    });
-    for n in 0..mesh.nodes.len() {
-        if mesh.nodes[n].x > 0.99 {
-            boundary.conditions.push(Condition::always(Hold::Fix {
-                node: n as u32,
-                bone: 1,
-                at: mesh.nodes[n],
-            }));
-        }
-    }
+    let boundary = pressed(&mesh, &[(0.0, 0.0), (0.1, -3.0)]);
     let model = Model::new(vec![Body::uniform("sponge", mesh, Box::new(law), 1000.0)]).unwrap();
     let settings = Settings { halvings: 3, ..Settings::default() };
     let mut simulation = Simulation::new(model, boundary, settings).unwrap();
@@ -331,25 +331,7 @@ fn a_hopeless_step_names_the_element_and_leaves_the_state_alone() {
 #[test]
 fn neo_hookean_bodies_survive_the_same_press() {
     let mesh = TetMesh::brick(DVec3::ZERO, DVec3::ONE, [3, 1, 1]);
-    let mut boundary = walls(&mesh, |p| p.x < 1e-9);
-    boundary.bones.push(BoneTrack {
-        name: "press".into(),
-        keys: vec![
-            (0.0, DQuat::IDENTITY, DVec3::ZERO),
-            (0.1, DQuat::IDENTITY, DVec3::X * -3.0),
-            (0.3, DQuat::IDENTITY, DVec3::ZERO),
-        ],
-        pivot: DVec3::ZERO,
-    });
-    for n in 0..mesh.nodes.len() {
-        if mesh.nodes[n].x > 0.99 {
-            boundary.conditions.push(Condition::always(Hold::Fix {
-                node: n as u32,
-                bone: 1,
-                at: mesh.nodes[n],
-            }));
-        }
-    }
+    let boundary = pressed(&mesh, &[(0.0, 0.0), (0.1, -3.0), (0.3, 0.0)]);
     let model = Model::new(vec![Body::uniform("sponge", mesh, neo_hookean(1e4, 0.4), 1000.0)]).unwrap();
     let settings = Settings { mode: Mode::Newton, mass_damping: 10.0, ..Settings::default() };
     let mut simulation = Simulation::new(model, boundary, settings).unwrap();

@@ -17,10 +17,10 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Bakes the chosen clips.
 pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
-    let format = Format::of(&arguments.output)?;
-    let recipe = arguments.rig.recipe(&arguments.implicit);
+    let format = Format::of(&arguments.shot.output)?;
+    let recipe = arguments.shot.rig.recipe(&arguments.implicit);
     let ingredients = source::read(&recipe, console)?;
-    let plans = source::plans(&ingredients, &arguments.sampling, &arguments.rig.file, console)?;
+    let plans = source::plans(&ingredients, &arguments.shot.sampling, &arguments.shot.rig.file, console)?;
     if plans.len() > 1 && arguments.state.is_some() {
         return Err("--state keeps the state of one clip; choose it with --clip".into());
     }
@@ -28,11 +28,11 @@ pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
     let clip_names: Vec<&str> =
         plans.iter().map(|plan| plan.clip.map_or("rest pose", |c| c.name.as_str())).collect();
     let paths = match &plans[..] {
-        [_] => vec![arguments.output.clone()],
-        _ => names::labelled(&arguments.output, &clip_names),
+        [_] => vec![arguments.shot.output.clone()],
+        _ => names::labelled(&arguments.shot.output, &clip_names),
     };
     let rest_path = (matches!(format, Format::Pc2 | Format::Mdd) && !arguments.no_mesh)
-        .then(|| arguments.output.with_extension("rest.obj"));
+        .then(|| arguments.shot.output.with_extension("rest.obj"));
     let mut written: Vec<PathBuf> = rest_path.iter().chain(&arguments.state).cloned().collect();
     for (plan, path) in plans.iter().zip(&paths) {
         written.extend(output::paths(path, &Shot::new(&ingredients.character, plan))?);

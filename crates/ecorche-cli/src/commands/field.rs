@@ -24,7 +24,7 @@ pub fn run(arguments: &FieldArguments, console: &Console) -> Result<Outcome, Fai
     let as_mesh = match ending.as_ref().and_then(|e| e.to_str()) {
         Some("obj") => true,
         Some("png") => false,
-        _ => return Err(format!("{}: give it the ending .png or .obj", arguments.output.display()).into()),
+        _ => return Err(format!("{}: give it the extension .png or .obj", arguments.output.display()).into()),
     };
     let composition = match &arguments.operator {
         Some(name) => Some(

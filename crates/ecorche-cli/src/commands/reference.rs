@@ -41,15 +41,15 @@ pub fn run(arguments: &ReferenceArguments, console: &Console) -> Result<Outcome,
     if let Some(edge) = arguments.edge.filter(|e| !(e.is_finite() && *e > 0.0)) {
         return Err(format!("--edge {edge}: not a length; give metres above 0, such as 0.01").into());
     }
-    let ingredients = source::read(&arguments.rig.recipe(&ImplicitArguments::default()), console)?;
-    let plans = source::plans(&ingredients, &arguments.sampling, &arguments.rig.file, console)?;
+    let ingredients = source::read(&arguments.shot.rig.recipe(&ImplicitArguments::default()), console)?;
+    let plans = source::plans(&ingredients, &arguments.shot.sampling, &arguments.shot.rig.file, console)?;
     let [plan] = plans.as_slice() else {
         return Err("--clip all is for bake and measure; solve one clip at a time".into());
     };
     let character = &ingredients.character;
     let shot = Shot::new(character, plan);
-    let figures = arguments.output.with_extension("json");
-    let mut written = output::paths(&arguments.output, &shot)?;
+    let figures = arguments.shot.output.with_extension("json");
+    let mut written = output::paths(&arguments.shot.output, &shot)?;
     written.push(figures.clone());
     source::protect_inputs(&ingredients.inputs(), &written)?;
     let region = arguments.region.as_ref().map(|name| {
@@ -66,7 +66,7 @@ pub fn run(arguments: &ReferenceArguments, console: &Console) -> Result<Outcome,
         ..Settings::default()
     };
     let name_of =
-        |error: ecorche::hero::reference::ReferenceError| format!("{}: {error}", arguments.rig.file);
+        |error: ecorche::hero::reference::ReferenceError| format!("{}: {error}", arguments.shot.rig.file);
     let mut flesh = Reference::new(character.clone(), &settings).map_err(name_of)?;
     describe(&flesh.summary(), console);
     let mut coarser = None;
@@ -75,7 +75,7 @@ pub fn run(arguments: &ReferenceArguments, console: &Console) -> Result<Outcome,
         coarser = Some(Reference::new(character.clone(), &Settings { edge, ..settings }).map_err(name_of)?);
     }
 
-    let mut writer = output::create(&arguments.output, &shot)?;
+    let mut writer = output::create(&arguments.shot.output, &shot)?;
     let mut record = Record {
         character: character.name.clone(),
         clip: shot.clip.clone(),

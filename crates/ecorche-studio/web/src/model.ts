@@ -41,7 +41,7 @@ export interface Display {
   quantity: string | null;
   opacity: number;
   wireframe: boolean;
-  /** Whether the camera goes along with the character. */
+  /** Whether the camera follows the character. */
   follow: boolean;
   /** The file's own pictures and colours instead of clay. */
   pictures: boolean;

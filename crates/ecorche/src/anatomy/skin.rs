@@ -17,7 +17,7 @@ pub struct SkinDef {
     pub controller: Option<ControllerDef>,
     /// Fewest and most samples of a part's field, 8 to 5000. More follow the skin closer and fit slower.
     pub samples: [u32; 2],
-    /// Cells along the longest side of a part's table, see [`crate::field::grid::GridSettings`].
+    /// Cells along the longest side of a part's table, see [`crate::field::GridSettings`].
     pub grid: u32,
     /// How vertices find their place in the field.
     pub tracking: TrackingDef,
@@ -81,7 +81,7 @@ pub struct SamplesDef {
 /// How vertices find their place in the field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TrackingDef {
-    /// A ray from the own side, then relaxation: holds in deep bends.
+    /// A ray from the vertex's own side, then relaxation: holds in deep bends.
     #[default]
     #[serde(rename = "robust")]
     Robust,

@@ -4,7 +4,7 @@ use crate::character::{Binding, Character, Influences, Joint, Skin};
 use crate::math::Transform;
 use glam::{Affine3A, Vec3};
 
-/// The character with `count` joints that hold skin. Fewer: those with the least skin give it to their parents. More: those
+/// The character with `count` joints that have skin. Fewer: those with the least skin give it to their parents. More: those
 /// with the most skin are cut in two; the new half moves with the old one.
 pub(super) fn with_bones(mut character: Character, count: usize) -> Character {
     let Some(m) = character.meshes.iter().position(|mesh| mesh.skin().is_some()) else { return character };
@@ -32,7 +32,7 @@ pub(super) fn with_bones(mut character: Character, count: usize) -> Character {
     }
 }
 
-/// How many joints hold skin.
+/// How many joints have skin.
 pub(super) fn bones(character: &Character) -> usize {
     let skins = character.meshes.iter().filter_map(|mesh| mesh.skin());
     skins.map(|skin| vertices_of(skin).iter().filter(|&&n| n > 0).count()).sum()

@@ -18,7 +18,7 @@ pub(super) struct Scene {
     pub name: &'static str,
     /// As after `sample:`.
     pub sample: String,
-    /// Joints that hold skin, if not the sample's own.
+    /// Joints that have skin, if not the sample's own.
     pub bones: Option<usize>,
     pub clip: &'static str,
     /// How many muscles, of how many particles.

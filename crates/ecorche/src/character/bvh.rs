@@ -5,7 +5,7 @@
 //! length.
 //!
 //! BVH states neither unit nor axes. The unit is guessed from the bones, which do not change with
-//! the pose: the longest way from the root to the end of a limb is 1.1 to 1.6 m in an adult.
+//! the pose: the longest path along bones from the root to the end of a limb is 1.1 to 1.6 m in an adult.
 //! Y is up, unless the skeleton reaches farthest along Z both at rest and in the first frame.
 
 use super::raw::{RawChannel, RawCharacter, RawClip, RawNode, RawTrack};
@@ -34,7 +34,7 @@ const DEFAULT_FPS: f64 = 30.0;
 /// 0.0083333 for 1/120. The 29.97 of television is 0.001 away from 30.
 const WHOLE_RATE: f64 = 2e-4;
 
-/// Reads a whole file held in memory. BVH needs no other files, so `_base_dir` is not looked at.
+/// Reads a whole file held in memory. BVH needs no other files, so `_base_dir` is unused.
 pub fn read_bytes(
     bytes: &[u8],
     _base_dir: Option<&Path>,
@@ -203,7 +203,7 @@ fn read_motion<'a>(
     let width: usize = joints.iter().map(|j| j.channels.len()).sum();
     let frames = values.len().checked_div(width).unwrap_or(0);
     if unreadable > 0 {
-        raw.repairs.push(Repair::new(&subject, format!("{unreadable} values are no numbers"), "left out"));
+        raw.repairs.push(Repair::new(&subject, format!("{unreadable} values are not numbers"), "left out"));
     }
     if stated_frames != Some(frames) || values.len() != frames * width {
         let stated = stated_frames.map_or_else(|| "an unknown number of".to_owned(), |n| n.to_string());
@@ -309,7 +309,7 @@ fn guess_world(raw: &mut RawCharacter, first_frame: &[Transform]) -> World {
     }
 }
 
-/// Longest way along the bones from a root to an end, in the file's unit.
+/// Longest path along the bones from a root to an end, in the file's unit.
 fn longest_limb(nodes: &[RawNode]) -> f32 {
     // Parents come first: a node is opened before its children.
     let mut way = vec![0f32; nodes.len()];

@@ -11,11 +11,11 @@ pub enum ReadError {
     Io {
         /// The file that failed.
         path: PathBuf,
-        /// The operating system's word.
+        /// What the operating system reported.
         source: std::io::Error,
     },
-    /// The ending is none we read.
-    #[error("{}: no reader for this ending; known: .glb .gltf .fbx .dae .obj .bvh .usda .usdc .usdz", path.display())]
+    /// No reader for this file extension.
+    #[error("{}: no reader for this extension; known: .glb .gltf .fbx .dae .obj .bvh .usda .usdc .usdz", path.display())]
     UnknownFormat {
         /// The file asked for.
         path: PathBuf,

@@ -46,7 +46,7 @@ pub struct MeshInfo {
     pub non_manifold_edges: usize,
     /// Connected pieces.
     pub components: usize,
-    /// Joints that hold it; 0 when it moves with its node.
+    /// Joints that influence it; 0 when it moves with its node.
     pub joints: usize,
     /// Most joints on one vertex.
     pub most_influences: usize,
@@ -93,7 +93,7 @@ pub struct ClipInfo {
 }
 
 impl Info {
-    /// Looks a character over.
+    /// Summarises a character.
     pub fn of(character: &Character) -> Self {
         let joints = &character.skeleton.joints;
         let bones = humanoid::recognise(&character.skeleton);

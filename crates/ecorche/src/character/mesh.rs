@@ -105,6 +105,27 @@ pub struct Mesh {
 }
 
 impl Mesh {
+    /// Plain triangles with smooth normals, without texture coordinates, materials and morphs, on joint 0.
+    pub fn of_triangles(name: &str, surface: TriMesh, weld: Weld, binding: Binding) -> Self {
+        let TriMesh { positions, triangles } = surface;
+        let faces = Faces::triangles(&triangles);
+        let shading = Shading::new(&weld, &faces.corners, &[], &faces.triangle_corners());
+        Self {
+            name: name.into(),
+            joint: 0,
+            positions,
+            faces,
+            triangles,
+            shading,
+            corner_uvs: Vec::new(),
+            materials: Vec::new(),
+            material_of_face: Vec::new(),
+            binding,
+            morphs: Vec::new(),
+            weld,
+        }
+    }
+
     /// The skin, if joints move the mesh.
     pub fn skin(&self) -> Option<&Skin> {
         match &self.binding {

@@ -43,7 +43,7 @@ pub use world::World;
 /// A checked character: every index in range, every number finite, every weight normalised.
 #[derive(Clone, Debug, Default)]
 pub struct Character {
-    /// The file's name without its folder and ending, or the sample's name.
+    /// The file's name without its folder and extension, or the sample's name.
     pub name: String,
     /// The whole node hierarchy, joints of skins and plain nodes alike; parents come first.
     pub skeleton: Skeleton,

@@ -16,7 +16,7 @@ use glam::Vec3;
 use std::ops::Range;
 use std::path::Path;
 
-/// Reads a whole file held in memory. It needs no other files, so `_base_dir` is not looked at.
+/// Reads a whole file held in memory. It needs no other files, so `_base_dir` is unused.
 pub fn read_bytes(
     bytes: &[u8],
     _base_dir: Option<&Path>,
@@ -72,7 +72,7 @@ impl Content {
         if self.unreadable_numbers > 0 {
             raw.repairs.push(Repair::new(
                 "file",
-                format!("{} coordinates are missing or no numbers", self.unreadable_numbers),
+                format!("{} coordinates are missing or not numbers", self.unreadable_numbers),
                 "treated as not given",
             ));
         }

@@ -1,4 +1,4 @@
-//! What a file says, before anything is believed.
+//! What a file says, before anything is checked.
 //!
 //! A reader fills these in the file's own units and axes and sets [`RawCharacter::world`]; it need
 //! not check indices, order, counts or numbers. Lists that a format stores per face corner stay per

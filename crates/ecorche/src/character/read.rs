@@ -1,4 +1,4 @@
-//! The one door for files: picks the reader by ending, checks what it found.
+//! The entry point for files: picks the reader by file extension, checks what it found.
 
 use super::check::check;
 use super::raw::RawCharacter;
@@ -8,7 +8,7 @@ use std::path::Path;
 /// A reader takes the file's bytes, the folder of files it refers to, and the name for messages.
 type Reader = fn(&[u8], Option<&Path>, &Path) -> Result<RawCharacter, ReadError>;
 
-/// Reads a character from `path`, whose ending chooses the format, and checks it.
+/// Reads a character from `path`, whose extension chooses the format, and checks it.
 pub fn read(path: &Path) -> Result<Character, ReadError> {
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
     let reader: Reader = match ending.as_str() {

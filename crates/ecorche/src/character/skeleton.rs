@@ -88,7 +88,7 @@ mod tests {
         let all = skeleton.bone_ends(|_| true, |_| true);
         assert_eq!(all, [vec![1, 4], vec![2], vec![3], vec![], vec![]]);
         let of_skin = skeleton.bone_ends(in_skin, in_skin);
-        assert_eq!(of_skin, [vec![1, 4], vec![3], vec![], vec![], vec![]], "the node between is passed over");
+        assert_eq!(of_skin, [vec![1, 4], vec![3], vec![], vec![], vec![]], "the node between is skipped");
         assert_eq!(skeleton.nearest_ancestor(3, in_skin), Some(1));
         assert_eq!(skeleton.nearest_ancestor(0, in_skin), None);
     }

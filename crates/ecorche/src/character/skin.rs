@@ -1,4 +1,4 @@
-//! How joints hold a mesh.
+//! How joints move a mesh.
 
 use glam::Affine3A;
 

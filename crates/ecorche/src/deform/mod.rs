@@ -24,6 +24,7 @@ mod stack;
 #[cfg(test)]
 mod tests;
 
+pub use crate::dynamics::{Settings as DynamicsSettings, Solver as DynamicsSolver};
 pub use field::BodyField;
 pub use playback::Playback;
 pub use saved::{SavedState, StateError};

@@ -44,5 +44,5 @@ pub use constraint::attach::{Anchor, Tie};
 pub use constraint::collide::{Keep, Obstacle, Shape, SignedDistance};
 pub use constraint::distance::{Distance, Resists};
 pub use rigid::Rigid;
-pub use step::{Drive, Report, Settings, Solver, State, StrandState, Workspace};
-pub use system::{Strand, StrandSpec, System};
+pub use step::{Drive, Report, Settings, Solver, State, Workspace};
+pub use system::{StrandSpec, System};

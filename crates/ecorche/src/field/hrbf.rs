@@ -46,12 +46,12 @@ impl From<SurfacePoint> for SurfaceSample {
 /// Why no surface goes through the samples.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FitError {
-    /// Fewer than [`MIN_SAMPLES`].
+    /// Fewer than four.
     #[error(
         "{0} samples do not make a surface; give at least {MIN_SAMPLES}, or merge the part into a neighbour"
     )]
     TooFewSamples(usize),
-    /// More than [`MAX_SAMPLES`]: the dense system would not fit.
+    /// More than a thousand: the dense system would not fit.
     #[error("{0} samples are more than the fit takes; give at most {MAX_SAMPLES}")]
     TooManySamples(usize),
     /// The limb radius is not a positive number.
@@ -72,10 +72,10 @@ pub enum FitError {
 }
 
 /// A tetrahedron is the smallest closed surface.
-pub const MIN_SAMPLES: usize = 4;
+const MIN_SAMPLES: usize = 4;
 
 /// The matrix has `(4 n)^2` entries: 128 MB here.
-pub const MAX_SAMPLES: usize = 1000;
+const MAX_SAMPLES: usize = 1000;
 
 /// Closer than this, in limb radii, two samples are one: at 1e-4 the `f32` sum still agrees to 2e-5 limb
 /// radii, at 1e-5 it is off by 2e-3. Evenly spread samples are never closer than 0.1.

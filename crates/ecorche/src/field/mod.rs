@@ -37,11 +37,11 @@
 mod cells;
 #[cfg(test)]
 pub(crate) mod conformance;
-pub mod falloff;
-pub mod grid;
+pub(crate) mod falloff;
+pub(crate) mod grid;
 pub mod hrbf;
 pub mod operator;
-pub mod posed;
+mod posed;
 pub mod section;
 pub mod tree;
 

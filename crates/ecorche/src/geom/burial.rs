@@ -21,7 +21,7 @@
 //! On an open surface a cover says less: a part that enters through a hole and leaves through the skin is
 //! counted from where it leaves.
 
-use crate::geom::adjacency::Lists;
+use crate::geom::adjacency::{Adjacency, Lists};
 use crate::geom::bvh::Bvh;
 use crate::geom::intersect::{Ray, edge_pierces};
 use crate::geom::mesh::corner_normals;
@@ -42,6 +42,19 @@ pub struct Sheet<'a> {
     pub component_of_vertex: &'a [u32],
     /// Group of each vertex: what is in another group covers nothing.
     pub group_of_vertex: &'a [u32],
+}
+
+impl<'a> Sheet<'a> {
+    /// Of triangles whose neighbours, components and groups are known.
+    pub fn new(
+        triangles: &'a [[u32; 3]],
+        adjacency: &'a Adjacency,
+        component_of_vertex: &'a [u32],
+        group_of_vertex: &'a [u32],
+    ) -> Self {
+        let Adjacency { vertex_ring, triangles_of_vertex, .. } = adjacency;
+        Self { triangles, vertex_ring, triangles_of_vertex, component_of_vertex, group_of_vertex }
+    }
 }
 
 /// Directions in which outermost vertices are looked for.
@@ -317,7 +330,7 @@ fn vertex_normal(sheet: &Sheet, positions: &[Vec3], v: u32) -> Vec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geom::{Adjacency, SelfContact, TriMesh};
+    use crate::geom::{SelfContact, TriMesh};
 
     #[test]
     fn a_corner_in_another_body_is_covered_and_free_again_when_it_leaves() {
@@ -328,13 +341,7 @@ mod tests {
         let mesh = TriMesh { positions: both(0.2), triangles };
         let adjacency = Adjacency::new(&mesh);
         let (component_of_vertex, _) = adjacency.components();
-        let sheet = Sheet {
-            triangles: &mesh.triangles,
-            vertex_ring: &adjacency.vertex_ring,
-            triangles_of_vertex: &adjacency.triangles_of_vertex,
-            component_of_vertex: &component_of_vertex,
-            group_of_vertex: &[0; 8],
-        };
+        let sheet = Sheet::new(&mesh.triangles, &adjacency, &component_of_vertex, &[0; 8]);
         let mut contact = SelfContact::new(&mesh.positions, &mesh.triangles);
         let (mut burial, mut depths) = (Burial::default(), Vec::new());
         // What one pose leaves behind must not show in the next.
@@ -383,13 +390,7 @@ mod tests {
             let mesh = TriMesh { positions, triangles: triangles.clone() };
             let adjacency = Adjacency::new(&mesh);
             let (component_of_vertex, _) = adjacency.components();
-            let sheet = Sheet {
-                triangles: &mesh.triangles,
-                vertex_ring: &adjacency.vertex_ring,
-                triangles_of_vertex: &adjacency.triangles_of_vertex,
-                component_of_vertex: &component_of_vertex,
-                group_of_vertex: &component_of_vertex,
-            };
+            let sheet = Sheet::new(&mesh.triangles, &adjacency, &component_of_vertex, &component_of_vertex);
             let mut contact = SelfContact::new(&mesh.positions, &mesh.triangles);
             let crossings = contact.find(&mesh.positions);
             assert!(!crossings.pairs.is_empty(), "nothing is turned");

@@ -49,7 +49,7 @@ impl TriMesh {
         area(&self.positions, &self.triangles)
     }
 
-    /// Unit vertex normals, see [`corner_normals`]. A vertex without a proper triangle gets `Vec3::Y`.
+    /// Unit vertex normals by the weights of Max 1999, exact for vertices on a sphere. A vertex without a proper triangle gets `Vec3::Y`.
     pub fn normals(&self) -> Vec<Vec3> {
         let mut normals = vec![Vec3::ZERO; self.positions.len()];
         for (t, triangle) in self.triangles.iter().enumerate() {
@@ -101,7 +101,7 @@ pub fn area(positions: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
 /// angle at the corner, over the lengths of the two edges there. Exact for vertices on a sphere.
 ///
 /// Based on: Max. Weights for computing vertex normals from facet normals. 1999.
-pub fn corner_normals(corners: [Vec3; 3]) -> [Vec3; 3] {
+pub(crate) fn corner_normals(corners: [Vec3; 3]) -> [Vec3; 3] {
     let edges = [corners[1] - corners[0], corners[2] - corners[1], corners[0] - corners[2]];
     let cross = edges[0].cross(edges[1]);
     let squared = edges.map(Vec3::length_squared);

@@ -278,7 +278,7 @@ impl Sheet {
                 if before.dot(after) < 0.3 * before.length() * after.length() || after == Vec3::ZERO {
                     return false;
                 }
-                // Where the sheet stays flat no corner is cut off; that spares most of the looks at the surface.
+                // Where the sheet stays flat no corner is cut off; that saves most of the queries of the surface.
                 if before.dot(after) > 0.97 * before.length() * after.length() {
                     continue;
                 }
@@ -503,7 +503,7 @@ fn project(p: Vec3, value: &impl Fn(Vec3) -> f32, in_plane: bool) -> Vec3 {
         slope.x = 0.0;
     }
     let steepness = slope.length_squared();
-    // A flat spot tells no direction; sliding moves the vertex off it.
+    // A flat spot gives no direction; sliding moves the vertex off it.
     if steepness < 0.01 {
         return p;
     }

@@ -84,9 +84,9 @@ impl SelfContact {
         Some(found)
     }
 
-    /// As [`SelfContact::find`], several times as fast, for surfaces in which a patch whose triangles all look to one
-    /// side does not cross itself: true of skin but for pieces that lie on each other and look the same way. Nor do two
-    /// triangles of one ring fold that look the same way. What is found replaces what was in `found`, here and in the
+    /// As [`SelfContact::find`], several times as fast, for surfaces in which a patch whose triangles all face one
+    /// way does not cross itself: true of skin but for pieces that lie on each other and face the same way. Nor do two
+    /// triangles of one ring fold that face the same way. What is found replaces what was in `found`, here and in the
     /// searches below.
     pub fn find_between_patches(&mut self, positions: &[Vec3], found: &mut Crossings) {
         let Self { triangles, patches, search, .. } = self;
@@ -388,7 +388,7 @@ mod tests {
             let found = SelfContact::new(&flat, &triangles).find(&positions);
             assert_eq!(found.pairs, one_by_one(&positions, &triangles));
             assert!(!found.pairs.is_empty());
-            // Both halves look different ways, so no patch holds two triangles that meet.
+            // Both halves face different ways, so no patch holds two triangles that meet.
             let mut contact = SelfContact::new(&flat, &triangles);
             let (mut between, mut crossing) = (Crossings::default(), Vec::new());
             contact.find_between_patches(&positions, &mut between);

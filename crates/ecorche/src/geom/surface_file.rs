@@ -25,7 +25,7 @@ pub enum SurfaceFileError {
     },
 }
 
-/// Reads a triangle surface; polygons are fanned. The ending of the name tells the format.
+/// Reads a triangle surface; polygons are fanned. The file extension chooses the format.
 pub(crate) fn read(path: &Path) -> Result<TriMesh, SurfaceFileError> {
     let bytes =
         crate::input::read(path).map_err(|source| SurfaceFileError::Io { path: path.to_owned(), source })?;

@@ -15,7 +15,7 @@ pub struct DualQuat {
 }
 
 impl DualQuat {
-    /// Turns by the unit quaternion `rotation`, then moves by `translation`.
+    /// Rotates by the unit quaternion `rotation`, then translates by `translation`.
     pub fn new(rotation: Quat, translation: Vec3) -> Self {
         let half = Quat::from_xyzw(0.5 * translation.x, 0.5 * translation.y, 0.5 * translation.z, 0.0);
         // The plain Hamilton product: glam's multiplication does not require unit length.
@@ -48,7 +48,7 @@ impl DualQuat {
     }
 }
 
-/// Turns `vector` by a quaternion of any length but zero.
+/// Rotates `vector` by a quaternion of any nonzero length.
 #[inline(always)]
 pub fn rotate(quaternion: Vec4, vector: Vec3A) -> Vec3A {
     let axis = Vec3A::from_vec4(quaternion);

@@ -1,7 +1,7 @@
-//! Against: how far a skin is from a better answer, such as an elastic solution of the same clip.
+//! Against: how far a skin is from a reference, such as an elastic solution of the same clip.
 //!
 //! The reference is a cache with the same vertices in the same order. The *distance* of a vertex is that to the nearest point
-//! of the reference surface that looks the same way, so that skin which slides along the reference is not blamed
+//! of the reference surface that faces the same way, so that skin which slides along the reference is not blamed
 //! and the other side of a fold is not taken for its own. Without such a point it is the distance to the same vertex of the
 //! reference. The *slope* is the angle between the normal of the skin and that of the reference at this point. Means
 //! and percentiles are by area at rest.
@@ -164,22 +164,22 @@ pub enum AgainstError {
         /// The file.
         path: PathBuf,
     },
-    /// Another character's.
+    /// The cache belongs to another character.
     #[error(
-        "{}: holds {found} points, but mesh \"{mesh}\" has {vertices} vertices; make the reference of this very character",
+        "{}: holds {found} points, but mesh \"{mesh}\" has {vertices} vertices; make the reference from this character",
         path.display()
     )]
     Points {
         /// The file.
         path: PathBuf,
-        /// Its points.
+        /// Points it holds.
         found: usize,
         /// The mesh it was read for.
         mesh: String,
         /// Vertices of the mesh.
         vertices: usize,
     },
-    /// Other frames than are measured.
+    /// Its frames are not the ones that are measured.
     #[error(
         "{}: holds {found} frames from frame {first}, but {wanted} frames from frame {start} of {clip} are measured; \
          measure the reference's clip, rate and range of frames, or make it again for these",
@@ -201,7 +201,7 @@ pub enum AgainstError {
     },
 }
 
-/// A better answer for every frame of a plan.
+/// A reference surface for every frame of a plan.
 #[derive(Clone, Debug)]
 pub struct Reference {
     /// Positions of the surface's vertices, by frame.

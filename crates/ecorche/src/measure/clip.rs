@@ -48,7 +48,7 @@ impl fmt::Display for Jump {
     }
 }
 
-/// What a clip amounts to.
+/// The figures of a whole clip.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ClipFigures {
     /// Every figure that some frame has, in the order of [`FIGURES`].
@@ -67,7 +67,7 @@ impl ClipFigures {
         self.summary.iter().find(|s| s.figure == figure)
     }
 
-    /// The `count` worst frames by a figure, worst first; of equal ones the earlier.
+    /// The `count` worst frames by a figure, worst first; ties go to the earlier frame.
     pub fn worst_frames(&self, figure: &str, count: usize) -> Vec<usize> {
         let Some(figure) = super::figure(figure) else { return Vec::new() };
         let mut frames: Vec<(f64, usize)> =
@@ -102,7 +102,7 @@ struct Before {
     motion: Option<Motion>,
 }
 
-/// How the vertices came to a frame.
+/// How the vertices moved to a frame.
 #[derive(Clone, Debug)]
 struct Motion {
     /// Displacement from the frame before.
@@ -260,7 +260,7 @@ impl<'a> ClipJudge<'a> {
         &self.detail
     }
 
-    /// Sums up.
+    /// Sums up the clip.
     pub fn finish(self) -> ClipFigures {
         let summary = FIGURES.iter().filter_map(|figure| {
             let values: Vec<(f64, usize)> =

@@ -107,7 +107,7 @@ pub enum Worse {
 pub struct Figure {
     /// Its name in limits and column heads.
     pub name: &'static str,
-    /// What it says, in a line.
+    /// What it means, in a line.
     pub meaning: &'static str,
     /// Unit; empty for counts and ratios.
     pub unit: &'static str,
@@ -219,7 +219,7 @@ pub const FIGURES: &[Figure] = &[
     },
     Figure {
         name: "flipped",
-        meaning: "triangles turned over against the joints that hold them",
+        meaning: "triangles flipped, compared with where their joints carry them",
         unit: "",
         decimals: 0,
         worse: Worse::Larger,

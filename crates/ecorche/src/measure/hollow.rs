@@ -108,7 +108,7 @@ impl Judge {
             let nearer = hit.distance < (NEARER * self.rest_gaps[v]).min(0.5 * span);
             (inside && nearer).then_some(hit.distance)
         };
-        // Whether a vertex of an open sheet is buried is not sure, so what it faces comes first.
+        // On an open sheet burial is uncertain, so what a vertex faces is tested first.
         let gap = |&(v, span): &(u32, f32)| {
             let is_buried = || buried.binary_search_by_key(&v, |b| b.0).is_ok();
             let gap = faced(v as usize, span).or_else(|| is_buried().then_some(0.0));

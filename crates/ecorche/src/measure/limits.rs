@@ -39,7 +39,7 @@ fn names() -> String {
     FIGURES.iter().map(|f| f.name).collect::<Vec<_>>().join(", ")
 }
 
-/// A limit that a clip passes.
+/// A limit that a clip exceeds.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error(
     "{figure} is {value} at frame {frame}, {} the limit of {limit}{}",
@@ -55,7 +55,7 @@ pub struct Violation {
     pub frame: usize,
     /// The bound.
     pub limit: f64,
-    /// Which way it was passed.
+    /// Which way it was exceeded.
     pub worse: Worse,
     /// For popping, the vertex that set the value and the one that set what it is measured by.
     pub cause: Option<Jump>,
@@ -63,7 +63,7 @@ pub struct Violation {
 
 impl Limits {
     /// Reads `pairs=0,stretch_max=3`. Figures that get worse downward (`stretch_min`) are bounded from below,
-    /// all others from above. Nothing at all is no limits.
+    /// all others from above. An empty text sets no limits.
     pub fn parse(text: &str) -> Result<Self, LimitsError> {
         let mut bounds = Vec::new();
         for entry in text.split(',').map(str::trim).filter(|e| !e.is_empty()) {
@@ -79,7 +79,7 @@ impl Limits {
         Ok(Self { bounds })
     }
 
-    /// The limits the clip passes, in the order they were given. A figure that no frame has passes none.
+    /// The limits the clip exceeds, in the order they were given. A figure that no frame has exceeds none.
     pub fn check(&self, clip: &ClipFigures) -> Vec<Violation> {
         let passed = self.bounds.iter().filter_map(|&(figure, limit)| {
             let worst = clip.of(figure.name)?;

@@ -5,9 +5,9 @@
 //! [`table`] prints and [`Limits`] checks. What each figure means is said once, in [`FIGURES`].
 //!
 //! * **Pairs**: triangles that meet without sharing a vertex, and did not at rest. Decided exactly, on positions
-//!   moved by a fixed jitter of 1e-5 of the size that turns with the skin, or mirrored surfaces fool the count.
+//!   moved by a fixed jitter of 1e-5 of the size that turns with the skin; without it, mirrored surfaces meet by coincidence.
 //!   A pair counts as met at rest if it does so under any of eight jitters. Pairs within one group of vertices
-//!   (by default a connected component) are told from pairs across groups: eyes and teeth are always inside
+//!   (by default a connected component) are counted apart from pairs across groups: eyes and teeth are always inside
 //!   the head.
 //! * **Depth** and buried vertices: counted along the skin by exact piercings, so no crossing means no depth
 //!   (`geom::burial`).
@@ -91,14 +91,14 @@ use glam::{Affine3A, Vec3};
 use rayon::prelude::*;
 use thiserror::Error;
 
-/// Offset that keeps mirrored and touching triangles from deciding by coincidence, of the size.
+/// Size of the jitter that keeps mirrored and touching triangles from meeting by coincidence, as a share of the size.
 const JITTER: f32 = 1e-5;
 /// Seed of the jitter that every pose is judged with; rest is also judged with the next seven.
 const SEED: u64 = 0;
 const REST_SEEDS: u64 = 8;
 /// Edges shorter than this at rest, of the size, have no meaningful stretch.
 const SHORTEST_EDGE: f32 = 1e-6;
-/// Part numbers from here on are mistakes.
+/// A part number this large is taken for a mistake.
 const MOST_PARTS: u32 = 1 << 20;
 /// The largest surface that is judged, metres.
 const LARGEST: f32 = 1e10;
@@ -115,7 +115,7 @@ pub struct JudgeInput<'a> {
     /// Group of each vertex: pairs and depth are counted within a group, pairs across groups apart. `None`:
     /// every connected component is a group.
     pub group_of_vertex: Option<&'a [u32]>,
-    /// The joints that hold each vertex; their numbers index [`FrameInput::posed_from_rest`].
+    /// The joints that influence each vertex; their numbers index [`FrameInput::posed_from_rest`].
     pub influences: &'a Influences,
 }
 
@@ -136,7 +136,7 @@ pub struct FrameInput<'a> {
     /// What the method starts from in this frame, see [`Judge::start_frame`]; `None` leaves out the figures that compare with
     /// it.
     pub start: Option<&'a StartFrame>,
-    /// A better answer, to be compared with: positions of the same vertices; `None` leaves the figures out.
+    /// Positions of the same vertices in a reference to compare with; `None` leaves the figures out.
     pub against: Option<&'a [Vec3]>,
     /// Time the method took for the frame.
     pub milliseconds: f64,
@@ -214,7 +214,7 @@ pub enum JudgeError {
     },
     /// The rest surface crosses itself nearly everywhere.
     #[error(
-        "the rest surface crosses itself in more than {most} pairs of triangles; measure a skin, without copies of it in the same place"
+        "the rest surface crosses itself in more than {most} pairs of triangles; measure a skin without copies of itself in the same place"
     )]
     TangledRest {
         /// Pairs that are looked at.
@@ -292,7 +292,7 @@ impl Judge {
         })
     }
 
-    /// Looks at the rest surface.
+    /// Prepares the rest surface.
     pub fn new(input: JudgeInput) -> Result<Self, JudgeError> {
         let rest = input.rest;
         let vertices = rest.positions.len();
@@ -393,13 +393,7 @@ impl Judge {
     }
 
     fn sheet(&self) -> Sheet<'_> {
-        Sheet {
-            triangles: &self.rest.triangles,
-            vertex_ring: &self.adjacency.vertex_ring,
-            triangles_of_vertex: &self.adjacency.triangles_of_vertex,
-            component_of_vertex: &self.component_of_vertex,
-            group_of_vertex: &self.group_of_vertex,
-        }
+        Sheet::new(&self.rest.triangles, &self.adjacency, &self.component_of_vertex, &self.group_of_vertex)
     }
 
     fn check(&self, input: &FrameInput) -> Result<(), JudgeError> {
@@ -440,7 +434,7 @@ impl Judge {
             .collect()
     }
 
-    /// Looks at the start of a frame: positions by plain skinning, and the joints' maps as for [`FrameInput`]. Positions that
+    /// Prepares the start of a frame: positions by plain skinning, and the joints' maps as for [`FrameInput`]. Positions that
     /// are not finite are taken from rest. All skin of a start with too many crossings is contact skin.
     pub fn start_frame(
         &self,

@@ -1,16 +1,16 @@
 //! Popping: does a vertex jump where the skeleton moves smoothly?
 //!
 //! A vertex may move from one frame to the next as far as the skeleton carries skin near it: the largest
-//! displacement, over the joints that hold a vertex, of its rest position moved rigidly with the joint, taken
-//! over all vertices near it. Near is what touches it in either frame (within 2 % of the size: contact passes motion on
-//! to skin whose own joints rest, when a limb comes and when it goes), and what is two edges from such skin, which
-//! passes it on: a mesh cannot give way by less than the triangles around a vertex, and those of a cow of 400 vertices are
-//! wider than the reach. *Popping* is how far it does move over that length. Linear skinning is an average of its joints'
+//! displacement, over the joints that influence a vertex, of its rest position moved rigidly with the joint, taken
+//! over all vertices near it. Near is skin that touches it in either frame (within 2 % of the size): contact passes motion on
+//! to skin whose own joints rest, both when a limb arrives and when it leaves. Skin within two edges of that is near, too:
+//! a mesh cannot yield by less than the triangles around a vertex, and those of a cow of 400 vertices are wider than the
+//! reach. *Popping* is how far it does move over that length. Linear skinning is an average of its joints'
 //! motions and so never exceeds 1; a vertex that switches between two answers does.
 //!
 //! *Flicker* is the change of that motion from frame to frame (the second difference) over the longer of the two
 //! lengths. It finds a vertex that trembles on a limb in fast motion, which popping hides. A smooth motion has a few
-//! tenths at 30 frames a second, contact that sets in up to 1, linear skinning never more than 2, a vertex that
+//! tenths at 30 frames a second, the onset of contact up to 1, linear skinning never more than 2, a vertex that
 //! jumps back and forth any number.
 //!
 //! Where the skeleton stands still the length is 1e-5 of the size instead.
@@ -23,8 +23,8 @@ use std::collections::BTreeMap;
 /// How far contact passes motion on, of the size. Fingers of one hand are nearer than this, a hand and the
 /// hip it swings past are not.
 const REACH: f32 = 0.02;
-/// How many edges skin passes on what moves it. At the clips' own rates popping of the dying cow is 1.15 with 1 and 1.01 with 2, of the
-/// beagle that curls its legs through its trunk 2.2 and 1.3. More was not tried: a real jump must stay one.
+/// Over how many edges skin passes motion on. At the clips' own rates popping of the dying cow is 1.15 with 1 and 1.01 with 2, of the
+/// beagle that curls its legs through its trunk 2.2 and 1.3. More was not tried: it would start to hide real jumps.
 const PASSED_ON: usize = 2;
 /// Motion below this, of the size, is rounding.
 const STILL: f32 = 1e-5;
@@ -73,7 +73,7 @@ pub(super) fn largest_nearby(
     near
 }
 
-/// The larger value with its vertex; of equal ones the lower vertex.
+/// The larger value with its vertex; ties go to the lower vertex.
 fn larger(a: (f32, u32), b: (f32, u32)) -> (f32, u32) {
     if b.0 > a.0 || (b.0 == a.0 && b.1 < a.1) { b } else { a }
 }

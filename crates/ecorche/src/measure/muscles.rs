@@ -41,7 +41,7 @@ pub struct FibreHistory {
     pub frames: Vec<FibreFrame>,
 }
 
-/// By how much volumes differ from those at bind, relative, at most.
+/// Largest relative change of volume since bind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct VolumeDrift {
     /// Where axes are smooth.
@@ -59,7 +59,7 @@ pub struct MuscleHistory {
     pub deepest: f64,
     /// Fibres and pads put back because a number was not finite or absurd, over all frames.
     pub resets: usize,
-    /// How deep the skin at bind lies in a muscle, at worst, metres: what sticks out of the skin.
+    /// Largest depth of the skin in a muscle at bind, metres: how far muscles stand out of the skin.
     pub outside: f64,
 }
 
@@ -72,7 +72,7 @@ const FEW: usize = 8;
 /// Most lines in a plot.
 const PLOTTED: usize = 10;
 
-/// Plays `plan` and notes what the muscles do; `None` for a body without.
+/// Plays `plan` and records what the muscles do; `None` for a body without.
 pub fn follow_muscles(body: &Body, plan: &Plan) -> Option<MuscleHistory> {
     let musculature = body.musculature()?;
     let definition = musculature.definition();
@@ -118,7 +118,7 @@ pub fn follow_muscles(body: &Body, plan: &Plan) -> Option<MuscleHistory> {
     Some(history)
 }
 
-/// Cells across the thickest place of a muscle whose volume is integrated. By a straight muscle turned in its lattice 20 are
+/// Cells across the thickest place of a muscle whose volume is integrated. On a straight muscle turned against the lattice, 20 are
 /// wrong by up to 0.5 %, 40 by up to 0.1 %.
 const CELLS: usize = 40;
 

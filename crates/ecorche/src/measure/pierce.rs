@@ -1,6 +1,6 @@
 //! How far muscles stand out of the deformed skin.
 //!
-//! Points on the surface of every fibre are looked for in the skin: one is outside if the nearest skin faces it and two of three
+//! Points on the surface of every fibre are tested against the skin: one is outside if the nearest skin faces it and two of three
 //! rays do not come from inside the skin. Its depth is the distance to the nearest skin.
 
 use crate::geom::bvh::Bvh;

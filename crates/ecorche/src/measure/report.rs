@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 /// A table with a row per figure and, for each method, its worst value with the frame, and its mean.
 ///
-/// Figures that are zero everywhere and only tell of trouble stay in: a zero is a result.
+/// Figures that are zero everywhere are kept: a zero is a result.
 pub fn table(methods: &[(&str, &ClipFigures)]) -> String {
     let mut rows: Vec<Vec<String>> = vec![vec![String::new()], vec!["figure".to_string()]];
     for (method, clip) in methods {

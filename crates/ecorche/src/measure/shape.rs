@@ -1,7 +1,7 @@
 //! Shape: is the skin as smooth as the skinning it starts from, and has a piece lost area?
 //!
 //! Skin bends at its edges. The *bend* of an edge between two triangles is the angle between their normals, positive
-//! where the surface is hollow; its change against rest is what a pose did to it. A method that is smooth changes
+//! where the surface is concave; its change against rest is what a pose did to it. A method that is smooth changes
 //! bends as little as the skinning it starts from; lumps, ridges and facets change them much.
 //!
 //! * *Contact skin* is within three edges of a triangle that newly crosses another, under the method or under its start.
@@ -20,15 +20,15 @@ use crate::geom::adjacency::{Adjacency, Lists};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-/// Edges from a new crossing to the last contact skin.
+/// How many edges contact skin reaches from a new crossing.
 const CONTACT_RINGS: usize = 3;
 /// Change of bend from which an edge is a crease, degrees.
 const CREASE: f32 = 30.0;
 /// Roughness, degrees, added to both sides of a ratio.
 const UNNOTICED: f64 = 0.5;
-/// Pieces with less of the area, of the whole, are too small to tell.
+/// Pieces with less than this share of the whole area are too small to judge.
 const TINY: f64 = 1e-4;
-/// A step that differs by more, of the longest side of the rest pose's box, is seen.
+/// A step that differs by more than this share of the longest side of the rest pose's box is visible.
 const BOIL: f32 = 0.005;
 
 /// An edge between two triangles.

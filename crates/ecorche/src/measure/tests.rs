@@ -367,7 +367,7 @@ fn a_triangle_turned_over_is_flipped_and_a_bent_limb_is_not() {
         judge.frame(&input).expect("as many positions as vertices").flipped
     };
     assert_eq!(count(&positions), Some(0));
-    // A vertex drawn across the far edge of its ring turns the triangles on that side over.
+    // A vertex moved across the far edge of its ring turns the triangles on that side over.
     positions[24 * 6] = positions[24 * 8] + (positions[24 * 8] - positions[24 * 7]) * 0.5;
     assert!(count(&positions).is_some_and(|n| n >= 1));
 }

@@ -4,16 +4,16 @@
 //! of border edges) is closed by a fan to the middle of the rim's vertices, in every pose alike. The volume is
 //! then that of a closed body: moving or turning the character does not change it, and two parts with a common
 //! rim share the lid, so that nothing is counted twice. Where three or more parts meet in one rim their lids
-//! differ, and the parts sum to the whole only about.
+//! differ, and the parts sum to the whole only approximately.
 //!
-//! A part that is more a patch than a body (a shoulder blade, a strip of palm) has no volume to speak of: what its
-//! lids enclose is chance. Parts whose lids are larger than 0.7 of their skin are left out, as are tiny ones. A tube
+//! A part that is more a patch than a body (a shoulder blade, a strip of palm) has no meaningful volume: what its
+//! lids enclose is arbitrary. Parts whose lids are larger than 0.7 of their skin are left out, as are tiny ones. A tube
 //! must be about 1.5 radii long to count; a flat patch has lids as large as its skin.
 //!
-//! Holes of the surface itself get the same lids. Signed volume counts what lies inside twice over twice:
+//! Holes of the surface itself get the same lids. Signed volume counts overlap twice:
 //! a limb that sinks into another loses nothing by this figure. The space that the body fills counts it once: parallel
-//! rays through the body, on each the length along which the winding number is above zero. It is good to a few
-//! thousandths, by the number of the rays.
+//! rays through the body, on each the length along which the winding number is above zero. Its error, a few
+//! thousandths, depends on the number of rays.
 
 use glam::{DVec3, Vec3};
 use std::collections::BTreeMap;
@@ -60,7 +60,7 @@ impl Body {
 
     fn volume(&self, positions: &[Vec3]) -> f64 {
         let Some(first) = self.triangles.first() else { return 0.0 };
-        // Near the body, or the rounding of far-away characters would show.
+        // Relative to the body, so that rounding does not show on characters far from the origin.
         let origin = positions[first[0] as usize].as_dvec3();
         let at = |v: u32| positions[v as usize].as_dvec3() - origin;
         let mut six_times: f64 = self.triangles.iter().map(|t| at(t[0]).dot(at(t[1]).cross(at(t[2])))).sum();
@@ -91,7 +91,7 @@ impl Body {
         all
     }
 
-    /// Space inside, whatever lies inside of it again, cubic metres; 0 for a heap of triangles.
+    /// Volume inside, overlap counted once, cubic metres; 0 for a heap of triangles.
     fn filled(&self, positions: &[Vec3]) -> f64 {
         let triangles = self.closed(positions);
         let corners = || triangles.iter().flatten().map(|corner| corner.1);
@@ -112,7 +112,7 @@ impl Body {
             return 0.0;
         }
         let columns = (size.z / step).ceil() as usize;
-        // Off the middle, where meshes made by rule have their edges.
+        // Off the middle, where regular meshes have their edges.
         let ray = |i: usize, low: f64| low + (i as f64 + 0.381_966) * step;
         let mut hits: Vec<(usize, f64, i32)> = Vec::new();
         for corners in &triangles {
@@ -163,13 +163,13 @@ pub(super) struct PartVolumes {
     parts: Vec<Body>,
     pub(super) rest_whole: f64,
     rest_filled: f64,
-    /// `None` for parts without a volume to speak of.
+    /// `None` for parts without a meaningful volume.
     rest_parts: Vec<Option<f64>>,
 }
 
-/// A part with larger lids, of its skin, is a patch.
+/// A part whose lids are larger than this share of its skin is a patch.
 const PATCH: f64 = 0.7;
-/// A part with less of the whole volume is too small to tell.
+/// A part with less than this share of the whole volume is too small to judge.
 const TINY: f64 = 1e-3;
 
 /// Volumes of one pose against rest.
@@ -179,7 +179,7 @@ pub(super) struct VolumeRatios {
     pub whole: f64,
     /// Space filled, what overlaps counted once, over that at rest; 1 for a surface that fills none.
     pub filled: f64,
-    /// Volume of each part over its rest volume; `None` for a part that has no volume to speak of.
+    /// Volume of each part over its rest volume; `None` for a part without a meaningful volume.
     pub parts: Vec<Option<f64>>,
 }
 
@@ -220,7 +220,7 @@ pub(super) fn part_of_triangle(t: [u32; 3], part_of_vertex: &[u32]) -> u32 {
     if b == c { b } else { a }
 }
 
-/// Fans for the edges that the triangles walk more often one way than the other.
+/// Fans for the edges that the triangles traverse more often one way than the other.
 fn lids(triangles: &[[u32; 3]]) -> Vec<Lid> {
     let mut net: BTreeMap<(u32, u32), i32> = BTreeMap::new();
     for t in triangles {

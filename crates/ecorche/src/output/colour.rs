@@ -41,7 +41,7 @@ impl Colour {
     }
 
     /// From Oklab lightness (0 to 1) and its two opponent axes. May lie outside the display's gamut.
-    pub fn from_oklab(lightness: f32, a: f32, b: f32) -> Self {
+    fn from_oklab(lightness: f32, a: f32, b: f32) -> Self {
         let cube = |x: f32| x * x * x;
         let l = cube(lightness + 0.396_337_78 * a + 0.215_803_76 * b);
         let m = cube(lightness - 0.105_561_346 * a - 0.063_854_17 * b);

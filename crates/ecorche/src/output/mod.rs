@@ -87,8 +87,8 @@ pub enum WriteError {
         /// What the operating system says.
         source: std::io::Error,
     },
-    /// No cache is written with this ending.
-    #[error("{}: no cache format for this ending; known: .pc2 .mdd .obj .glb .usda", path.display())]
+    /// No cache format has this file extension.
+    #[error("{}: no cache format for this extension; known: .pc2 .mdd .obj .glb .usda", path.display())]
     UnknownFormat {
         /// The file asked for.
         path: PathBuf,
@@ -105,7 +105,7 @@ pub enum WriteError {
     },
 }
 
-/// The cache formats, by ending.
+/// The cache formats, by file extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Point cache of 3ds Max, Blender, Houdini, Maya; one file per mesh.
@@ -121,7 +121,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that belongs to a path's ending.
+    /// The format that belongs to a path's extension.
     pub fn of(path: &Path) -> Result<Self, WriteError> {
         let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
         match ending.as_str() {
@@ -135,7 +135,7 @@ impl Format {
     }
 }
 
-/// Starts a cache at `path` in the format of its ending.
+/// Starts a cache at `path` in the format of its extension.
 pub fn create<'a>(path: &Path, shot: &Shot<'a>) -> Result<Box<dyn CacheWriter + 'a>, WriteError> {
     Ok(match Format::of(path)? {
         Format::Pc2 => Box::new(pc2::create(path, shot)?),

@@ -12,7 +12,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Writes `name.0000.obj`, `name.0001.obj`, ...; just `name.obj` for a single frame.
-pub struct ObjWriter<'a> {
+pub(crate) struct ObjWriter<'a> {
     path: PathBuf,
     shot: Shot<'a>,
     files: PendingFiles,

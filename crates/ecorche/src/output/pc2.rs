@@ -66,7 +66,7 @@ impl Pc2 {
                 "starts at frame {first_frame} with {step} frames a sample, where 1 is read"
             )));
         }
-        // Counts that are negative or do not fit the file are both told by the size.
+        // The size reveals counts that are negative and counts that do not fit the file.
         let promised = u64::try_from(points).ok().zip(u64::try_from(samples).ok());
         let promised = promised.and_then(|(p, s)| p.checked_mul(s)?.checked_mul(12));
         if promised != Some(size) {

@@ -120,7 +120,7 @@ impl Picture {
     }
 }
 
-/// Writes frames of one size as an animated PNG that repeats for ever. Programs that know only still
+/// Writes frames of one size as an animated PNG that loops forever. Programs that know only still
 /// PNGs show the first frame.
 ///
 /// After the first frame only the rectangle that changed is stored, so that a still backdrop costs nothing.

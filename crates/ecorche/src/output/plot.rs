@@ -13,7 +13,7 @@ pub enum Mark {
     Line,
     /// A dot at each point.
     Dots,
-    /// A bar from the foot of the plot to each point; bars of several series stand side by side.
+    /// A bar from the bottom of the plot to each point; bars of several series stand side by side.
     Bars,
 }
 
@@ -46,7 +46,7 @@ pub struct Axis {
 /// A plot to be drawn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plot {
-    /// Words over it.
+    /// Title over it.
     pub title: String,
     /// Across.
     pub x: Axis,
@@ -71,7 +71,7 @@ impl Axis {
         if self.log { if value > 0.0 { value.log10() } else { f32::NAN } } else { value }
     }
 
-    /// Ends of the straight scale, widened to show all of `values` and never empty.
+    /// Ends of the linear scale, widened to show all of `values` and never empty.
     fn span(&self, values: impl Iterator<Item = f32>, from_zero: bool) -> [f32; 2] {
         if let Some([low, high]) = self.range.map(|r| r.map(|v| self.place(v)))
             && low < high
@@ -94,7 +94,7 @@ impl Axis {
         [if low == 0.0 { 0.0 } else { low - room }, if high == 0.0 { 0.0 } else { high + room }]
     }
 
-    /// Places on the straight scale and their labels.
+    /// Places on the linear scale and their labels.
     fn ticks(&self, [low, high]: [f32; 2], count: usize) -> Vec<(f32, String)> {
         if !self.labels.is_empty() {
             let inside = |i: &usize| *i as f32 >= low && *i as f32 <= high;
@@ -231,7 +231,7 @@ impl Plot {
         for i in 1..names.len() {
             names[i].0 = names[i].0.max(names[i - 1].0 + DISTANCE);
         }
-        // Those pushed over the foot push the others back up.
+        // Those pushed below the bottom push the others back up.
         let mut limit = inner.bottom;
         for name in names.iter_mut().rev() {
             name.0 = name.0.min(limit);
@@ -257,7 +257,7 @@ struct Frame {
 }
 
 impl Frame {
-    /// Pixels of a place on the straight scales.
+    /// Pixels of a place on the linear scales.
     fn at(&self, x: f32, y: f32) -> Vec2 {
         let across = (x - self.x[0]) / (self.x[1] - self.x[0]);
         let up = (y - self.y[0]) / (self.y[1] - self.y[0]);

@@ -48,7 +48,7 @@ fn bilinear(values: &[f32], columns: usize, rows: usize, at: Vec2) -> f32 {
     row(y) + t * (row(y + 1) - row(y))
 }
 
-/// Arrows where the field is neither none nor full. Their length is the gradient's share in the plane.
+/// Arrows where the field is neither 0 nor 1. Their length is the gradient's share in the plane.
 fn arrows(section: &Section, scale: Vec2, size: Vec2) -> Vec<[Vec2; 2]> {
     let [right, up] = section.window.axis.right_and_up();
     let every = |scale: f32| ((ARROWS_EVERY as f32 / scale) as usize).max(1);

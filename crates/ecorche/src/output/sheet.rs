@@ -42,7 +42,7 @@ impl Sheet {
         self
     }
 
-    /// Words over everything.
+    /// A title over everything.
     pub fn title(mut self, title: &str) -> Self {
         self.title = title.to_owned();
         self

@@ -1,4 +1,4 @@
-//! Words on pictures, in the program's own stroke font.
+//! Text on pictures, in the program's own stroke font.
 
 use super::{Colour, Picture, draw, font};
 use glam::Vec2;

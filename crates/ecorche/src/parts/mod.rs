@@ -25,7 +25,7 @@ mod fit;
 mod gather;
 mod merge;
 mod outside;
-pub mod report;
+mod report;
 mod retouch;
 mod share;
 mod solid;

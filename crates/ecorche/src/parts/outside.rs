@@ -33,7 +33,7 @@ pub(super) struct Outside {
     outer_triangles: Vec<[u32; 3]>,
     /// Over `outer`.
     pub outer_tree: Bvh,
-    /// Triangles whose winding tells inside from outside: the body's and those of closed pieces in it.
+    /// Triangles whose winding separates inside from outside: the body's and those of closed pieces in it.
     pub solid: Vec<bool>,
 }
 
@@ -57,10 +57,10 @@ struct Piece {
 const LARGE_PIECE: f32 = 0.25;
 /// Of the character's size: hidden pieces below follow, eyeballs and teeth, not the body under clothes.
 const SMALL_PIECE: f32 = 0.1;
-/// Share of its area inside the skin from which on a closed piece stops up holes of the skin: eyeballs that bulge, not plates that
+/// Share of its area inside the skin above which a closed piece plugs holes of the skin: eyeballs that bulge, not plates that
 /// sink in.
 const STOPS_UP: f32 = 0.5;
-/// Directions in which rays from a vertex look for a way out.
+/// Directions of the rays from a vertex that search for a way out.
 const RAYS: usize = 48;
 /// Escaped rays that make a vertex seen. At 2 the empty eye sockets of a human head are sampled and its field
 /// is hollow there; at 5 they are not, and every vertex of the athlete's armpits and crotch still is.

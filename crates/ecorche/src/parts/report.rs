@@ -10,7 +10,7 @@ pub struct PartsReport {
     pub parts: Vec<PartReport>,
     /// Joints whose skin went to a neighbour.
     pub merged: Vec<Merged>,
-    /// Joints in a skin that hold none: names.
+    /// Joints of a skin without vertices of their own: names.
     pub without_skin: Vec<String>,
     /// Pieces of the surface that follow the body.
     pub following: Vec<Following>,

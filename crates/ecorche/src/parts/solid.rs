@@ -83,7 +83,7 @@ impl Solid {
     }
 
     /// Distance to the skin at the voxel around the point; 0 outside.
-    pub fn depth_at(&self, point: Vec3) -> f32 {
+    fn depth_at(&self, point: Vec3) -> f32 {
         self.index(point).map_or(0.0, |i| self.depth[i])
     }
 
@@ -146,7 +146,7 @@ impl Solid {
     }
 }
 
-/// Voxels before they are told inside from outside.
+/// Voxels before they are classified as inside or outside.
 struct Grid {
     low: Vec3,
     cell: f32,

@@ -11,12 +11,12 @@ use rayon::prelude::*;
 
 /// Points of a piece from which rays look for others. Shares of area are then good to 3 %.
 pub(super) const SAMPLES: usize = 300;
-/// Of the size: how far above a point, or below that of a piece without a far wall, another piece may lie. As far as worn pieces take
-/// notice of skin.
+/// How far above a point another piece may lie, and below a point of a piece without a far wall, as a share of the size. Worn
+/// pieces follow skin within the same distance.
 const NEAR: f32 = 0.15;
-/// Of a piece's weight: a bone with less does not move it.
+/// A bone with less than this share of a piece's weight does not count as moving it.
 const LEAST_WEIGHT: f32 = 1e-3;
-/// Of the size: hits nearer than this to a ray's start are of the surface it starts on.
+/// Hits nearer than this share of the size to a ray's start belong to the surface it starts on.
 const SKIN_DEEP: f32 = 1e-6;
 
 /// The surface in pieces, each turned outward.
@@ -45,7 +45,7 @@ pub(super) struct Shape {
 /// What the rays from one point of a piece found.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
-    /// The joint that holds the point most.
+    /// The joint with the largest weight at the point.
     pub joint: u32,
     /// Pieces under the point, before the far wall of its own, ascending.
     pub over: Vec<u32>,
@@ -53,12 +53,12 @@ pub(super) struct Seen {
     pub within: Vec<u32>,
     /// The piece whose inner side is the first thing above it.
     pub under: Option<u32>,
-    /// Pieces it is inside of, ascending.
+    /// Pieces that contain it, ascending.
     pub inside: Vec<u32>,
 }
 
 impl Seen {
-    /// Every piece that the point lies over, under or inside of.
+    /// Every piece that the point lies over, under or inside.
     pub fn others(&self) -> impl Iterator<Item = u32> + '_ {
         self.over.iter().chain(&self.within).chain(&self.inside).chain(&self.under).copied()
     }
@@ -145,7 +145,7 @@ impl Cut {
             .filter(other)
             .filter(|hit| !hit.front)
             .map(|hit| self.piece(hit.triangle));
-        // Inside by what a ray leaves more often than it enters, to both sides: an open piece has no inside for long.
+        // Inside a piece if the rays to both sides leave it more often than they enter: an open piece may deceive one ray.
         let mut left: Vec<u32> = above.iter().filter(other).map(|hit| self.piece(hit.triangle)).collect();
         left.sort_unstable();
         left.dedup();

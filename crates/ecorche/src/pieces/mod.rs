@@ -76,7 +76,7 @@ pub enum Layering {
     Auto,
     /// Every piece is skin, and pieces that met at rest are separated like all others.
     One,
-    /// No piece is: the character moves by skinning alone.
+    /// No piece is skin: the character moves by skinning alone.
     Off,
 }
 
@@ -110,13 +110,13 @@ impl RoleDef {
     }
 }
 
-/// What a person says about some pieces. Those meant have all of `mesh`, `material` and `index` that are given.
+/// What the user says about some pieces: those that match all of `mesh`, `material` and `index` that are given.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PieceDef {
-    /// Name of the mesh that most of the piece's area is of.
+    /// Name of the mesh that has most of the piece's area.
     pub mesh: Option<String>,
-    /// Name of the material that most of the piece's area has.
+    /// Name of the material that covers most of the piece's area.
     pub material: Option<String>,
     /// Number of the piece, as [`Pieces::pieces`] counts.
     pub index: Option<u32>,
@@ -129,7 +129,7 @@ pub struct PieceDef {
 }
 
 impl PieceDef {
-    /// Whether it means piece `index`.
+    /// Whether it applies to piece `index`.
     fn means(&self, index: usize, piece: &Piece) -> bool {
         let agrees = |wanted: &Option<String>, found: &str| wanted.as_ref().is_none_or(|name| name == found);
         agrees(&self.mesh, &piece.mesh)
@@ -143,16 +143,16 @@ impl PieceDef {
 pub struct PieceSettings {
     /// Whether pieces get roles.
     pub layers: Layering,
-    /// What a person says; later entries hold over earlier ones.
+    /// What the user says; later entries override earlier ones.
     pub given: Vec<PieceDef>,
 }
 
 /// A connected piece of the surface.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Piece {
-    /// Name of the mesh that most of its area is of.
+    /// Name of the mesh that has most of its area.
     pub mesh: String,
-    /// Name of the material that most of its area has; empty without.
+    /// Name of the material that covers most of its area; empty without.
     pub material: String,
     /// Its first vertex of the surface.
     pub first_vertex: u32,
@@ -162,7 +162,7 @@ pub struct Piece {
     pub area: f32,
     /// What it is.
     pub role: Role,
-    /// Whether a person gave it its role.
+    /// Whether the user gave it its role.
     pub is_given: bool,
     /// Why it has that role, in plain words.
     pub why: String,
@@ -224,7 +224,7 @@ impl Pieces {
         self.joined.binary_search(&[a.min(b), a.max(b)]).is_ok()
     }
 
-    /// Whether some piece is no skin.
+    /// Whether some piece is not skin.
     pub fn is_layered(&self) -> bool {
         self.pieces.iter().any(|piece| piece.role != Role::Skin)
     }

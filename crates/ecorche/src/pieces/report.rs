@@ -7,7 +7,7 @@ use std::fmt;
 const MOST_LISTED: usize = 60;
 
 impl Pieces {
-    /// Numbers of the pieces by falling area.
+    /// Indices of the pieces, largest area first.
     fn by_area(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.pieces.len()).collect();
         order.sort_by(|&a, &b| self.pieces[b].area.total_cmp(&self.pieces[a].area).then(a.cmp(&b)));
@@ -16,7 +16,7 @@ impl Pieces {
 }
 
 impl fmt::Display for Pieces {
-    /// Lines for a person, by falling area.
+    /// Text for people, largest area first.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counted = |role: Role| {
             let own = self.pieces.iter().filter(|p| p.role == role);

@@ -11,15 +11,15 @@ use std::collections::BTreeMap;
 
 /// Spread of weights up to which a piece is rigid: arm bones of a skeleton have 0.092, pauldrons 0.102.
 const RIGID_SPREAD: f32 = 0.1;
-/// Spread from which on it may be flesh: a hip ball with stray weights has 0.138, the stump of a leg 0.151.
+/// Spread from which a piece may be flesh: a hip ball with stray weights has 0.138, the stump of a leg 0.151.
 const FLESH_SPREAD: f32 = 0.15;
 /// Bones inside flesh: an arm bone has 1 and no joint to correct, shoes have 2.
 const FLESH_BONES: u32 = 2;
 /// Share of its weight that bones inside it have: a lump at a pelvis 0.21, baggy trousers 0.46.
 const FLESH_HELD: f32 = 1.0 / 3.0;
-/// Share of its area over other flesh from which on it is worn: a gauntlet that is the forearm has 0.41. Nothing tried had more.
+/// Share of its area over other flesh from which a piece is worn: a gauntlet that is the forearm has 0.41. No flesh tried had more.
 const WORN_OVER: f32 = 0.5;
-/// Share of its area over rigid solids from which on it is a hard shell: the link of a finger 0.21, a mannequin's chest 0.47.
+/// Share of its area over rigid solids from which a piece is a hard shell: the link of a finger 0.21, a mannequin's chest 0.47.
 const SHELL_OVER: f32 = 1.0 / 3.0;
 
 pub(super) fn assign(surface: &Surface, character: &Character, settings: &PieceSettings) -> Pieces {
@@ -130,7 +130,7 @@ fn first_material(mesh: &Mesh) -> u32 {
     mesh.material_of_face.first().copied().unwrap_or(0)
 }
 
-/// The role a person gave a piece.
+/// The role the user gave a piece.
 fn given(pieces: &[Piece], k: usize, settings: &PieceSettings) -> Option<Role> {
     let meant = settings.given.iter().rev().filter(|def| def.means(k, &pieces[k]));
     meant.filter_map(|def| def.role.role()).next()

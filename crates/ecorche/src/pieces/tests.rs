@@ -16,24 +16,9 @@ fn add(character: &mut Character, name: &str, surface: TriMesh, upper: impl Fn(V
     let Binding::Skin(mut skin) = character.meshes[0].binding.clone() else { panic!("has a skin") };
     let weights = surface.positions.iter().map(|&p| vec![(0, 1.0 - upper(p)), (1, upper(p))]);
     skin.influences = Influences::new(weights.collect::<Vec<_>>());
-    let TriMesh { positions, triangles } = surface;
-    let faces = Faces::triangles(&triangles);
-    let weld = Weld::new(&positions, 1e-6, |_, _| true);
-    let shading = Shading::new(&weld, &faces.corners, &[], &faces.triangle_corners());
-    character.meshes.push(Mesh {
-        name: name.into(),
-        joint: 0,
-        positions,
-        faces,
-        triangles,
-        shading,
-        corner_uvs: Vec::new(),
-        materials: vec![format!("{name} cloth")],
-        material_of_face: Vec::new(),
-        binding: Binding::Skin(skin),
-        morphs: Vec::new(),
-        weld,
-    });
+    let weld = Weld::new(&surface.positions, 1e-6, |_, _| true);
+    let mesh = Mesh::of_triangles(name, surface, weld, Binding::Skin(skin));
+    character.meshes.push(Mesh { materials: vec![format!("{name} cloth")], ..mesh });
 }
 
 /// The weight of the cylinder's skin at a height.

@@ -1,9 +1,9 @@
-//! Which side of a piece is out, and whether a point is inside it.
+//! Which side of a piece is outside, and whether a point is inside it.
 
 use crate::geom::TriMesh;
 use glam::Vec3;
 
-/// Of the area to the power 1.5, which makes a sphere 0.094: a piece with less volume has no inside to turn out.
+/// Least volume of a piece that has an inside, over its area to the power 1.5; a sphere has 0.094.
 pub(super) const LEAST_VOLUME: f64 = 0.004;
 
 /// Signed volume and area of some triangles; of an open piece the volume of the cone to its middle.

@@ -11,7 +11,7 @@ use crate::muscle::definition::{Attachment, BodyDef, Footprint, MuscleDef, Profi
 use glam::{Affine3A, Quat, Vec3};
 
 /// Vertices by default.
-pub const DEFAULT_VERTICES: usize = 2_172;
+pub(super) const DEFAULT_VERTICES: usize = 2_172;
 
 /// Moves the athlete's arm so that the upper arm hangs and the finger tips are near the ground.
 fn world_from_athlete() -> Affine3A {
@@ -21,7 +21,7 @@ fn world_from_athlete() -> Affine3A {
 }
 
 /// The three bones.
-pub fn rig() -> Rig {
+fn rig() -> Rig {
     let world = world_from_athlete();
     let [shoulder, elbow, wrist] =
         [skeleton::SHOULDER, skeleton::ELBOW, skeleton::WRIST].map(|p| world.transform_point3(p));
@@ -36,7 +36,7 @@ pub fn rig() -> Rig {
 }
 
 /// The arm with `vertices` vertices.
-pub fn build(vertices: usize) -> Character {
+pub(super) fn build(vertices: usize) -> Character {
     let world = world_from_athlete();
     let mut clay = Sculpture::default();
     clay.group("arm", 0.0, false, world);

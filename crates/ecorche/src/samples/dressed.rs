@@ -175,23 +175,16 @@ fn boots(wearer: &Wearer, rig: &Rig) -> Sheet {
         let top = shin(0.515) - Vec3::Z * 0.011;
         clay.add(ellipsoid(top, Vec3::Y, Vec3::Z, v(0.070, 0.013, 0.073)), 0.006);
         clay.group("foot", 0.030, false, world_from_foot());
-        let section = |at: f32, side: f32, top: f32| Section {
-            at,
-            middle: Vec2::new(-0.002, 0.012),
-            side,
-            out: top - 0.012,
-            back: 0.028,
-            power: 2.6,
-        };
-        let foot = [
-            section(-0.050, 0.037, 0.072),
-            section(-0.010, 0.042, 0.092),
-            section(0.040, 0.044, 0.096),
-            section(0.085, 0.049, 0.078),
-            section(0.130, 0.056, 0.058),
-            section(0.175, 0.052, 0.046),
-            section(0.200, 0.042, 0.040),
+        let slices = [
+            (-0.050, 0.037, 0.072),
+            (-0.010, 0.042, 0.092),
+            (0.040, 0.044, 0.096),
+            (0.085, 0.049, 0.078),
+            (0.130, 0.056, 0.058),
+            (0.175, 0.052, 0.046),
+            (0.200, 0.042, 0.040),
         ];
+        let foot = Section::of_foot(0.028, 2.6, slices);
         clay.add(loft(Vec3::ZERO, Vec3::Z, Vec3::Y, &foot, [0.026, 0.020]), 0.0);
         // Sole and heel.
         clay.carve(half_space(v(0.0, -0.012, 0.06), Vec3::Y, 0.4), 0.004);

@@ -51,7 +51,7 @@ impl Wearer {
         Self { skin, weights, bvh, normals }
     }
 
-    /// How much of vertex `v` the bones hold of whose names `wanted` is true.
+    /// Summed weight at vertex `v` of the bones whose names `wanted` accepts.
     pub fn share(&self, rig: &Rig, v: usize, wanted: impl Fn(&str) -> bool) -> f32 {
         let list = self.weights[v].iter();
         list.filter(|&&(b, _)| wanted(&rig.bones[b as usize].name)).map(|&(_, w)| w).sum()
@@ -146,7 +146,7 @@ impl Wearer {
         }
     }
 
-    /// The nearest point of the skin that looks along `normal`, and the skin's normal there.
+    /// The nearest point of the skin that faces along `normal`, and the skin's normal there.
     fn below(&self, p: Vec3, normal: Vec3) -> Option<(Vec3, Vec3)> {
         let TriMesh { positions, triangles } = &self.skin;
         let alike = |t: u32, _: Vec3| corner_normals(self.skin.corners(t as usize))[0].dot(normal) > 0.0;
@@ -194,13 +194,13 @@ impl Sheet {
         Self { mesh, weights }
     }
 
-    /// A surface that one bone holds.
+    /// A surface with all its weight on one bone.
     pub fn rigid(mesh: TriMesh, bone: usize) -> Self {
         let weights = vec![vec![(bone as u32, 1.0)]; mesh.positions.len()];
         Self { mesh, weights }
     }
 
-    /// Lets one bone hold all of it.
+    /// Puts all its weight on one bone.
     pub fn held_by(self, bone: usize) -> Self {
         Self::rigid(self.mesh, bone)
     }
@@ -212,7 +212,7 @@ impl Sheet {
         let rims: Vec<[u32; 2]> = {
             let adjacency = Adjacency::new(&self.mesh);
             let open = adjacency.edges.iter().filter(|e| e.triangles.len() == 1);
-            // In the direction in which its triangle walks it.
+            // In the winding direction of its triangle.
             let walked = open.map(|e| {
                 let t = self.mesh.triangles[e.triangles[0] as usize];
                 let forward = (0..3).any(|k| [t[k], t[(k + 1) % 3]] == e.vertices);
@@ -242,7 +242,7 @@ impl Sheet {
         self.weights.extend(other.weights);
     }
 
-    /// Its mirror image, held by the bones of the other side.
+    /// Its mirror image, weighted to the bones of the other side.
     pub fn mirrored(&self, rig: &Rig) -> Self {
         let other = rig.mirror_of();
         Self {
@@ -325,7 +325,7 @@ impl Sheet {
         Mesh { materials: vec![material.into()], weld, shading, ..mesh }
     }
 
-    /// Few weights per vertex, that sum to one.
+    /// Few weights per vertex, summing to one.
     fn tidy(&mut self) {
         for list in &mut self.weights {
             let mut sum = Vec::new();

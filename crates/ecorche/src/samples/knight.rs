@@ -1,4 +1,4 @@
-//! The knight: the athlete in an under-suit, with plates of steel over it. Every plate is a closed shell that one bone holds;
+//! The knight: the athlete in an under-suit, with plates of steel over it. Every plate is a closed shell weighted to one bone;
 //! at rest they overlap, as the lames of real armour do, and where joints bend the under-suit shows.
 
 use super::athlete::skeleton::{ANKLE, ELBOW, HIP, KNEE, SHOULDER, WRIST, world_from_foot};
@@ -16,14 +16,14 @@ pub const DEFAULT_VERTICES: usize = 9_000;
 const COLOURS: [(&str, [f32; 3]); 3] =
     [("cloth", [0.045, 0.035, 0.040]), ("steel", [0.40, 0.42, 0.45]), ("brass", [0.50, 0.33, 0.10])];
 
-/// Of every plate, metres.
+/// Thickness of every plate, metres.
 const THICKNESS: f32 = 0.003;
 
 const fn v(x: f32, y: f32, z: f32) -> Vec3 {
     Vec3::new(x, y, z)
 }
 
-/// The smith at work: plates are cut from the body's skin.
+/// Cuts plates from the body's skin.
 struct Smith<'a> {
     wearer: &'a Wearer,
     rig: &'a Rig,
@@ -190,22 +190,15 @@ fn greaves(smith: &Smith) -> Sheet {
 fn sabatons(smith: &Smith) -> Sheet {
     let shoe = sculpted(600, 0.006, |clay| {
         clay.group("foot", 0.0, false, world_from_foot());
-        let section = |at: f32, side: f32, top: f32| Section {
-            at,
-            middle: Vec2::new(-0.002, 0.012),
-            side,
-            out: top - 0.012,
-            back: 0.026,
-            power: 2.4,
-        };
-        let foot = [
-            section(-0.050, 0.038, 0.070),
-            section(0.000, 0.045, 0.094),
-            section(0.050, 0.047, 0.092),
-            section(0.100, 0.056, 0.070),
-            section(0.150, 0.060, 0.058),
-            section(0.205, 0.046, 0.048),
+        let slices = [
+            (-0.050, 0.038, 0.070),
+            (0.000, 0.045, 0.094),
+            (0.050, 0.047, 0.092),
+            (0.100, 0.056, 0.070),
+            (0.150, 0.060, 0.058),
+            (0.205, 0.046, 0.048),
         ];
+        let foot = Section::of_foot(0.026, 2.4, slices);
         clay.add(loft(Vec3::ZERO, Vec3::Z, Vec3::Y, &foot, [0.026, 0.034]), 0.0);
         clay.carve(half_space(v(0.0, -0.010, 0.06), Vec3::Y, 0.4), 0.004);
     });

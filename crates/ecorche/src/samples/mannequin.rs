@@ -34,7 +34,7 @@ struct Workshop {
 }
 
 impl Workshop {
-    /// A closed piece of about `area` square metres that `held_by` holds, of both sides if that is a left bone.
+    /// A closed piece of about `area` square metres, weighted to `held_by`; with its mirror image if that is a left bone.
     fn piece(&self, held_by: &str, area: f32, cell: f32, model: impl FnOnce(&mut Sculpture)) -> Sheet {
         let vertices = ((area * self.density) as usize).max(40);
         let bone = self.rig.find(held_by).unwrap_or(1);
@@ -180,21 +180,14 @@ fn leg(shop: &mut Workshop) {
     });
     shop.ball("leftFoot", ANKLE, 0.033);
     let foot = world_from_foot();
-    let section = |at: f32, side: f32, top: f32| Section {
-        at,
-        middle: Vec2::new(-0.002, 0.012),
-        side,
-        out: top - 0.012,
-        back: 0.012,
-        power: 2.5,
-    };
-    let sole = [
-        section(-0.045, 0.030, 0.046),
-        section(0.000, 0.036, 0.062),
-        section(0.060, 0.039, 0.058),
-        section(0.125, 0.046, 0.036),
-        section(0.185, 0.040, 0.026),
+    let slices = [
+        (-0.045, 0.030, 0.046),
+        (0.000, 0.036, 0.062),
+        (0.060, 0.039, 0.058),
+        (0.125, 0.046, 0.036),
+        (0.185, 0.040, 0.026),
     ];
+    let sole = Section::of_foot(0.012, 2.5, slices);
     // The foot is sawn through at the ball; both halves come from one block.
     let block = loft(Vec3::ZERO, Vec3::Z, Vec3::Y, &sole, [0.022, 0.020]);
     let ankle = foot.inverse().transform_point3(ANKLE);

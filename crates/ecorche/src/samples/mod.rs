@@ -125,7 +125,7 @@ const SAMPLES: [SampleInfo; 7] = [
     },
 ];
 
-/// The samples there are.
+/// All samples.
 pub fn list() -> &'static [SampleInfo] {
     &SAMPLES
 }
@@ -160,7 +160,7 @@ pub enum SampleError {
         option: &'static str,
         /// What was asked for.
         value: String,
-        /// What would do.
+        /// What is accepted.
         wanted: String,
     },
 }

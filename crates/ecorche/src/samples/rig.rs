@@ -4,8 +4,8 @@
 //! positive turn about X is flexion, on both sides of the body. A right joint's frame is the mirror image
 //! of the left one's with X turned around; hence a left turn `(x, y, z, w)` becomes `(x, -y, -z, w)`.
 
-use crate::character::{Binding, Character, Clip, Faces, Influences, Joint, Mesh, Skeleton, Skin};
-use crate::geom::{Shading, TriMesh, Weld};
+use crate::character::{Binding, Character, Clip, Influences, Joint, Mesh, Skeleton, Skin};
+use crate::geom::{TriMesh, Weld};
 use crate::math::Transform;
 use glam::{Affine3A, Mat3, Quat, Vec3};
 
@@ -166,25 +166,9 @@ impl Rig {
             influences: Influences::new(shifted),
             dual_quaternion: false,
         };
-        let TriMesh { positions, triangles } = surface;
-        let faces = Faces::triangles(&triangles);
-        let every: Vec<u32> = (0..positions.len() as u32).collect();
+        let every: Vec<u32> = (0..surface.positions.len() as u32).collect();
         let weld = Weld { surface_of_vertex: every.clone(), first_vertex: every };
-        let shading = Shading::new(&weld, &faces.corners, &[], &faces.triangle_corners());
-        Mesh {
-            name: name.into(),
-            joint: 0,
-            positions,
-            faces,
-            triangles,
-            shading,
-            corner_uvs: Vec::new(),
-            materials: Vec::new(),
-            material_of_face: Vec::new(),
-            binding: Binding::Skin(skin),
-            morphs: Vec::new(),
-            weld,
-        }
+        Mesh::of_triangles(name, surface, weld, Binding::Skin(skin))
     }
 
     /// Puts a character of one mesh together, see [`Rig::mesh`].

@@ -2,8 +2,8 @@
 //! other, each with its own blend radius.
 //!
 //! The solid is a function of space: the distance to the surface in metres, roughly, negative inside.
-//! Blends have compact support: two masses further apart than half their blend radius do not feel each
-//! other, which is what keeps fingers and legs from growing together. Masses may be gathered in groups; a
+//! Blends have compact support: two masses further apart than half their blend radius do not affect each
+//! other, which keeps fingers and legs from growing together. Masses may be gathered in groups; a
 //! group is finished by itself and then joined to the rest with one blend, so that what is carved from a
 //! hand leaves the thigh beside it alone.
 //!
@@ -36,6 +36,13 @@ impl Section {
     /// An ellipse centred on the axis.
     pub fn ellipse(at: f32, side: f32, out: f32) -> Self {
         Self { at, middle: Vec2::ZERO, side, out, back: out, power: 2.0 }
+    }
+
+    /// Slices across a foot in foot coordinates, for a loft along Z: `(z, half breadth, height)`. The sections reach `back`
+    /// below their middle.
+    pub fn of_foot<const N: usize>(back: f32, power: f32, slices: [(f32, f32, f32); N]) -> [Self; N] {
+        let middle = Vec2::new(-0.002, 0.012);
+        slices.map(|(at, side, top)| Self { at, middle, side, out: top - middle.y, back, power })
     }
 
     /// The same section with its middle moved off the axis towards (side, out).
@@ -474,7 +481,7 @@ impl Solid {
     }
 
     /// Distance to the surface, negative inside; exact enough for modelling within 12 mm of the surface,
-    /// right in sign everywhere.
+    /// of the correct sign everywhere.
     pub fn distance(&self, p: Vec3) -> f32 {
         let mut result = f32::MAX;
         self.each_group(p, |group, own, mirror| {

@@ -1,5 +1,5 @@
-//! Skin weights as a painter would leave them: each vertex belongs to a bone, and at the joints the
-//! belonging fades along the skin.
+//! Skin weights much like painted ones: each vertex belongs to a bone, and at the joints weights fade
+//! along the skin.
 //!
 //! The share of each bone starts as one on its own vertices and zero elsewhere, and is then spread by heat
 //! flow over the surface. Heat flows along the skin, not through the air, so a finger takes nothing from
@@ -88,7 +88,7 @@ impl Flow {
         for (v, ring) in adjacency.vertex_ring.iter().enumerate() {
             for &w in ring {
                 // Heat spreads by softness^2 / 2 in all; cot(60 degrees) is the weight of an edge between
-                // equilateral triangles. The geometric mean keeps fingers from drawing on a soft palm.
+                // equilateral triangles. The geometric mean keeps a soft palm's weights out of the fingers.
                 let spread = softness(v) * softness(w as usize) / (2.0 * STEPS as f32);
                 let conductance = spread * 0.577;
                 diagonal[v] += conductance;

@@ -22,7 +22,7 @@ impl Table {
         !(optional && matches!(value, Value::Number(number) if number.is_nan()))
     }
 
-    /// The entries that keep the rules, under their present names. `path`: where the table stands.
+    /// The entries that obey the rules, under their present names. `path`: where the table stands.
     pub(crate) fn check(
         &self,
         entries: BTreeMap<String, Value>,
@@ -69,7 +69,7 @@ impl Table {
     }
 }
 
-/// The value if it keeps the rules of its kind; else the problems say why not. `key`: if it is that key's own value
+/// The value if it obeys the rules of its kind; else the problems say why not. `key`: if it is that key's own value
 /// and not one within.
 fn checked(
     kind: &Kind,
@@ -181,7 +181,7 @@ fn checked(
 }
 
 impl Kind {
-    /// Whether a value has the shape of this kind; of several tables that one suits which knows one of the keys.
+    /// Whether a value has the shape of this kind; of several kinds of table, the one that has one of the keys.
     pub(super) fn suits(&self, value: &Value) -> bool {
         match (self, value) {
             (Self::Flag, Value::Flag(_))

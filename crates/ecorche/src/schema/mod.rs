@@ -1,11 +1,11 @@
 //! What a text file may hold: one description per key, from which everything that knows the key is made.
 //!
 //! ```text
-//! Table (keys in order) + Value --Table::check--> Value that keeps the rules, or Problems with their place
-//! serde type --Value::of--> Value --Table::write--> text without what is by default
-//! Value that keeps the rules --Value::read--> serde type
+//! Table (keys in order) + Value --Table::check--> Value that obeys the rules, or Problems with their place
+//! serde type --Value::of--> Value --Table::write--> text without defaults
+//! Value that obeys the rules --Value::read--> serde type
 //! ```
-//! A description says name, earlier names, kind, unit, range, slider and a sentence. It says no default: that is
+//! A description says name, earlier names, kind, unit, range, slider and a sentence. It has no default: that is
 //! the `Default` of the type the table is read into, see [`Table::default_of`].
 
 mod check;
@@ -94,7 +94,7 @@ pub struct Key {
     pub unit: &'static str,
     /// Whether it must be there.
     pub need: Need,
-    /// Whether it is written even when it is by default, beside others of its table.
+    /// Whether it is written even at its default, beside others of its table.
     pub always_written: bool,
     /// How a person drags it; `None` where that makes no sense.
     pub slider: Option<Slider>,
@@ -152,7 +152,7 @@ impl Key {
         Self { slider: Some(Slider { low, high, step, scale, unit }), ..self }
     }
 
-    /// Written even when it is by default.
+    /// Written even at its default.
     pub(crate) const fn always(self) -> Self {
         Self { always_written: true, ..self }
     }

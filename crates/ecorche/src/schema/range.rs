@@ -79,7 +79,7 @@ impl fmt::Display for Range {
 mod tests {
     use super::*;
 
-    /// A message names a rule that the number breaks, and not one that it keeps.
+    /// A message names a rule that the number breaks, and not one that it obeys.
     #[test]
     fn messages_are_true() {
         let said = |range: Range, number: f64| range.broken_by(number).unwrap();

@@ -53,7 +53,7 @@ impl From<Vec3> for Value {
 }
 
 impl Value {
-    /// What `thing` is in a file. Options that are not set and numbers that are not finite become NaN; a thing that has no
+    /// `thing` as a value of a file. Options that are not set and numbers that are not finite become NaN; a thing that has no
     /// text, such as a path that is not Unicode, an empty table.
     pub(crate) fn of(thing: &impl Serialize) -> Self {
         // Through text, because it has the shortest decimals of single-precision numbers.
@@ -78,7 +78,7 @@ impl Value {
         }
     }
 
-    /// The thing that it says.
+    /// Reads it into a type.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         serde_json::to_value(self).and_then(serde_json::from_value)
     }

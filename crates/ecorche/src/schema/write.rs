@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::fmt::{self, Write};
 
 impl Table {
-    /// The lines of a table that says what `entry` is: keys in the table's order, without those that are by default.
+    /// The lines of a table that says what `entry` is: keys in the table's order, without those at their defaults.
     pub(crate) fn write(&self, entry: &impl Serialize) -> String {
         let mut lines = String::new();
         for (key, value) in self.written(&Value::of(entry), &(self.defaults)()) {

@@ -13,7 +13,7 @@
 //! | p* | centre | sum over triangles of s * area * centroid, divided by the sum of s * area |
 //!
 //! Differs in: instead of clustering vertices and skipping far triangles, the sum is taken pair by
-//! pair of joints (it separates) over the triangles that both joints hold, gathered into cells of
+//! pair of joints (it separates) over the triangles that both joints influence, gathered into cells of
 //! equal weights (`CELLS` per axis, each kept with its mean weights and centroid). Of a vertex and
 //! of a triangle the `MOST_JOINTS` strongest joints count, since their pairs grow with the square of
 //! their number. Time and memory are then bounded however dense the weights are. Joint scale and shear, which the paper leaves out, are

@@ -1,7 +1,7 @@
 //! Limbs and tubes for the tests of this folder.
 
-use crate::character::{Binding, Faces, Influences, Joint, Mesh, Skeleton, Skin};
-use crate::geom::{Shading, Weld};
+use crate::character::{Binding, Influences, Joint, Mesh, Skeleton, Skin};
+use crate::geom::{TriMesh, Weld};
 use crate::math::Transform;
 use glam::{Affine3A, Vec3};
 use std::f32::consts::TAU;
@@ -9,22 +9,7 @@ use std::f32::consts::TAU;
 /// A mesh around plain triangles, welded by position, hanging on joint 0.
 pub fn mesh(positions: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Mesh {
     let weld = Weld::new(&positions, 1e-6, |_, _| true);
-    let faces = Faces::triangles(&triangles);
-    let shading = Shading::new(&weld, &faces.corners, &[], &faces.triangle_corners());
-    Mesh {
-        name: "mesh".into(),
-        joint: 0,
-        positions,
-        faces,
-        triangles,
-        shading,
-        corner_uvs: Vec::new(),
-        materials: Vec::new(),
-        material_of_face: Vec::new(),
-        binding: Binding::Node,
-        morphs: Vec::new(),
-        weld,
-    }
+    Mesh::of_triangles("mesh", TriMesh { positions, triangles }, weld, Binding::Node)
 }
 
 /// A closed tube of radius 1 along Y from `bottom` to `top`, with round middles of the caps.

@@ -15,7 +15,7 @@ use std::collections::HashSet;
 pub struct Surface {
     /// All skinned meshes, welded, one after the other.
     pub mesh: TriMesh,
-    /// Skeleton joints that hold each vertex.
+    /// Skeleton joints that influence each vertex, with their weights.
     pub influences: Influences,
     /// The surface by dominant bone; its joints are the skeleton's.
     pub regions: Regions,

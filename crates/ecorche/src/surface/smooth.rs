@@ -3,8 +3,8 @@
 //! The skin is smoothed, which takes away creases and bulges of skinning, and then gets its detail back: what smoothing
 //! takes away from the rest surface, turned with the smoothed skin. At rest and under rigid motions nothing changes, to
 //! rounding. It rounds the hard edges that rigid or rough weights leave at a joint. It does not bring back volume, and skin
-//! that skinning has folded through itself stays folded. A vertex held by a contact is displaced less, down to not at all. Edges are those of the triangulated skin:
-//! a quad's diagonal counts, as it does in Blender for a triangulated mesh.
+//! that skinning has folded through itself stays folded. A vertex held by a contact is displaced less, or not at
+//! all. Edges are those of the triangulated skin: a quad's diagonal counts, as it does in Blender for a triangulated mesh.
 
 use super::{Layer, LayerError, Scene, Scratch, SurfaceReport};
 use crate::geom::{Adjacency, TriMesh};
@@ -42,7 +42,7 @@ impl Default for Settings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Alike.
+    /// Equally.
     #[default]
     Simple,
     /// By the length of the edge to them; gentler.

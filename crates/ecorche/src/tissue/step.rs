@@ -37,7 +37,7 @@ pub enum Mode {
 /// Which linear solver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Solver {
-    /// Direct up to [`DIRECT_LIMIT`] entries of the factor, conjugate gradients beyond.
+    /// Direct up to 2e8 entries of the factor, conjugate gradients beyond.
     Auto,
     /// A new factorisation for every solve.
     Direct,
@@ -48,7 +48,7 @@ pub enum Solver {
 }
 
 /// Factor entries beyond which [`Solver::Auto`] turns to conjugate gradients: 1.6 GB.
-pub const DIRECT_LIMIT: usize = 200_000_000;
+const DIRECT_LIMIT: usize = 200_000_000;
 
 /// Iterations after which a kept factor is stale. Below 8 it is renewed while still good, above 20 the products cost
 /// more than a factorisation of the 48,000 element bar.

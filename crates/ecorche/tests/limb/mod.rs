@@ -1,10 +1,10 @@
 //! Limbs for the tests and tables of tracking: capsules of radius 1 along X, bones of equal length.
 
-use ecorche::character::{Binding, Faces, Influences, Mesh, Skin};
+use ecorche::character::{Binding, Influences, Mesh, Skin};
 use ecorche::field::operator::Composition;
 use ecorche::field::tree::{PosedTree, Rule, Tree};
 use ecorche::field::{CompactHrbf, Field, Posed, SurfaceSample, hrbf};
-use ecorche::geom::{Adjacency, SelfContact, Shading, TriMesh, Weld, poisson_disk, self_contact};
+use ecorche::geom::{Adjacency, SelfContact, TriMesh, Weld, poisson_disk, self_contact};
 use ecorche::skinning::{Skinner, Skinning, Workspace};
 use ecorche::tracking::VertexReport;
 use ecorche::tracking::papers::arap::blended_rotations;
@@ -316,25 +316,11 @@ fn capsule(around: usize, along: usize, length: f32) -> TriMesh {
 
 fn skinned(mesh: &TriMesh, influences: Influences, bones: usize) -> Mesh {
     let weld = Weld::new(&mesh.positions, 1e-6, |_, _| true);
-    let faces = Faces::triangles(&mesh.triangles);
-    let shading = Shading::new(&weld, &faces.corners, &[], &faces.triangle_corners());
-    Mesh {
-        name: "limb".into(),
-        joint: 0,
-        positions: mesh.positions.clone(),
-        faces,
-        triangles: mesh.triangles.clone(),
-        shading,
-        corner_uvs: Vec::new(),
-        materials: Vec::new(),
-        material_of_face: Vec::new(),
-        binding: Binding::Skin(Skin {
-            joints: (0..bones).collect(),
-            joint_from_bind: vec![Affine3A::IDENTITY; bones],
-            dual_quaternion: false,
-            influences,
-        }),
-        morphs: Vec::new(),
-        weld,
-    }
+    let skin = Skin {
+        joints: (0..bones).collect(),
+        joint_from_bind: vec![Affine3A::IDENTITY; bones],
+        dual_quaternion: false,
+        influences,
+    };
+    Mesh::of_triangles("limb", mesh.clone(), weld, Binding::Skin(skin))
 }

@@ -67,7 +67,7 @@ export function lookSection(model: Model, viewport: Viewport): HTMLElement {
       character.groups.some(({ colour, picture }) => colour !== null || picture !== null) &&
         check("Textures", display.pictures, "The file's own pictures and colours instead of clay (G)", (pictures) => { show({ pictures }); }),
       check("Wireframe", display.wireframe, "Edges of the triangles (W)", (wireframe) => { show({ wireframe }); }),
-      check("Follow", display.follow, "The camera goes along with the character (V)", (follow) => { show({ follow }); }),
+      check("Follow", display.follow, "The camera follows the character (V)", (follow) => { show({ follow }); }),
       check("Samples", display.samples, "Points and normals the fields go through; dark ones close the parts (H)", (samples) => { show({ samples }); }),
       check("Cut", cut !== null, "Cut the skin open with a plane (X)", (on) => { show({ cut: on ? { axis: "z", at: middle?.z ?? 0 } : null }); }),
       check("Slice", slice !== null, "A plane through the field with isolines, to be dragged (P)", (on) => {

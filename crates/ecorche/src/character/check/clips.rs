@@ -131,7 +131,11 @@ struct OddKeys {
 impl OddKeys {
     fn report(&self, subject: &str, repairs: &mut Vec<Repair>) {
         for (count, problem, remedy) in [
-            (self.uneven, "tracks have more times than values, or fewer", "what has no partner is left out"),
+            (
+                self.uneven,
+                "tracks have more times than values, or fewer",
+                "those without a partner are left out",
+            ),
             (self.disordered, "tracks have times that go back", "their keys are sorted"),
             (self.broken, "keys are not finite", "left out"),
         ] {

@@ -8,7 +8,7 @@ use crate::character::raw::{RawMesh, RawMorph, RawNode, RawSkin};
 use glam::{DMat4, Mat4};
 use roxmltree::Node;
 
-/// Controllers on one another. A morph under a skin makes two.
+/// Controllers stacked on each other. A morph under a skin makes two.
 const LONGEST_CHAIN: usize = 8;
 
 /// What an `instance_controller` leads to.
@@ -79,7 +79,7 @@ pub fn read_skin<'a>(
         .take(4)
         .collect();
     if !missing.is_empty() {
-        let problem = format!("its joints {} are no nodes of the scene", missing.join(", "));
+        let problem = format!("its joints {} are not nodes of the scene", missing.join(", "));
         repairs.push(Repair::new(subject, problem, "left their weights out"));
     }
     // Joint of the skin for each joint of the file.

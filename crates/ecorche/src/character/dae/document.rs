@@ -65,13 +65,13 @@ pub fn words<'a>(element: Node<'a, 'a>) -> impl Iterator<Item = &'a str> {
     element.children().filter_map(|c| c.text().filter(|_| c.is_text())).flat_map(str::split_ascii_whitespace)
 }
 
-/// The numbers of an element's text; what is no number keeps its place as NaN.
+/// The numbers of an element's text; a word that is not a number becomes NaN.
 pub fn numbers(element: Node) -> Vec<f64> {
     let text = element.children().filter_map(|c| c.text().filter(|_| c.is_text()));
     text.flat_map(str::split_ascii_whitespace).map(|word| word.parse().unwrap_or(f64::NAN)).collect()
 }
 
-/// The integers of an element's text; what is no integer keeps its place as the smallest.
+/// The integers of an element's text; a word that is not an integer becomes the smallest.
 pub fn integers(element: Node) -> Vec<i64> {
     let text = element.children().filter_map(|c| c.text().filter(|_| c.is_text()));
     text.flat_map(str::split_ascii_whitespace).map(|word| word.parse().unwrap_or(i64::MIN)).collect()

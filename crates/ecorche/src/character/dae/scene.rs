@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap};
 const MOST_NODES: usize = 1_000_000;
 /// Corners of all instances together, so that a small file cannot ask for all memory.
 const MOST_CORNERS: usize = 100_000_000;
-/// Shear dropped from a transform that is worth telling, relative to its size.
+/// Dropped shear above this, relative to the transform's size, is reported.
 const SHEAR_TOLD: f32 = 1e-3;
 
 /// The nodes of the scene by the names the rest of the file uses for them.
@@ -148,7 +148,7 @@ fn add_mesh<'a>(
     let subject = format!("mesh {:?}", mesh.name);
     let size = mesh.corners.len().max(mesh.positions.len());
     let Some(left) = corners_left.checked_sub(size) else {
-        raw.repairs.push(Repair::new(subject, "is instanced beyond all measure", "left out"));
+        raw.repairs.push(Repair::new(subject, "is instanced too many times", "left out"));
         return;
     };
     *corners_left = left;

@@ -29,7 +29,7 @@ const MEMORY_FLOOR: usize = 256 << 20;
 /// hostile compressed array can expand to.
 const MEMORY_PER_BYTE: usize = 64;
 
-/// Reads a whole file held in memory. FBX needs no other files, so `_base_dir` is not looked at.
+/// Reads a whole file held in memory. FBX needs no other files, so `_base_dir` is unused.
 pub fn read_bytes(
     bytes: &[u8],
     _base_dir: Option<&Path>,
@@ -109,10 +109,10 @@ fn read_error(error: &ufbx::Error, path: &Path) -> ReadError {
             feature: problem,
             remedy: "export it again as FBX 7.4".to_owned(),
         },
-        ErrorType::EmptyFile => malformed("file", "it holds nothing; export or download it again"),
+        ErrorType::EmptyFile => malformed("file", "it is empty; export or download it again"),
         ErrorType::TruncatedFile => malformed("file", "it ends too early; export or download it again"),
         ErrorType::UnrecognizedFileFormat => {
-            malformed("file", "the content is not FBX; give the file the ending of its real format")
+            malformed("file", "the content is not FBX; give the file the extension of its real format")
         }
         ErrorType::MemoryLimit | ErrorType::AllocationLimit | ErrorType::OutOfMemory => malformed(
             "file",

@@ -11,7 +11,7 @@ use std::cell::{Cell, RefCell};
 
 /// The most elements an accessor without bytes behind it (all zeros but for sparse ones) may have.
 /// The largest scanned characters have a few million vertices.
-pub const MAX_ZERO_ELEMENTS: usize = 1 << 24;
+const MAX_ZERO_ELEMENTS: usize = 1 << 24;
 
 /// How much larger than the file the lists read from it may be in all. Shared accessors and
 /// quantised numbers grow a real file some ten times; a hostile one thousands of times.

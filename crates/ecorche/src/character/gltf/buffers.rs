@@ -55,7 +55,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
 }
 
 /// The bytes of one buffer view, or why there are none.
-pub type ViewBytes<'a> = Result<&'a [u8], Fault>;
+type ViewBytes<'a> = Result<&'a [u8], Fault>;
 
 /// All bytes of a file, buffers and decompressed views.
 #[derive(Default)]

@@ -170,7 +170,7 @@ pub struct Mesh {
     pub extras: MorphNames,
 }
 
-/// Where exporters put the names of morph targets, by common consent.
+/// Where exporters put the names of morph targets, by convention.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct MorphNames {
@@ -238,7 +238,7 @@ pub struct Animation {
     pub extras: ClipRate,
 }
 
-/// Frames per second, where an exporter thought of it.
+/// Frames per second, where the exporter wrote it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct ClipRate {

@@ -10,7 +10,7 @@
 //! `KHR_draco_mesh_compression`, an error unless the file keeps uncompressed data beside it. Meshes
 //! know their materials by name only, so that a missing texture breaks nothing.
 //!
-//! Nothing a file states is believed before it is checked against the bytes there are, and what a
+//! Nothing a file states is trusted before it is checked against the bytes there are, and what a
 //! file expands to is bounded by its size.
 
 mod accessor;

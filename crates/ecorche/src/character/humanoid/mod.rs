@@ -4,7 +4,7 @@
 //! Rigify, MakeHuman, MotionBuilder and CMU motion capture, Biped and common hand-made rigs.
 //! Names say which limb; where several joints claim a place (`upperarm01`, `upperarm02`), the one
 //! nearest the root gets it, and spines, fingers and limbs named alike (`arm_joint_L_1`, `_2`, `_3`)
-//! are dealt out in the order of the hierarchy.
+//! are assigned in the order of the hierarchy.
 
 mod names;
 mod structure;

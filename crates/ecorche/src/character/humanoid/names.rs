@@ -37,7 +37,7 @@ pub struct Naming {
 /// A joint's name taken apart.
 #[derive(Debug, PartialEq)]
 pub struct Name {
-    /// The side it tells.
+    /// The side it names.
     pub side: Side,
     /// What is left without namespace, prefix, side and numbers, in small letters.
     pub words: Vec<String>,
@@ -343,7 +343,7 @@ pub(super) fn recognise(skeleton: &Skeleton) -> Vec<Option<HumanoidBone>> {
     claims.bone_of
 }
 
-/// Deals joints that are named alike out to the free places of a limb, from the body outward. In
+/// Assigns joints with like names to the free places of a limb, from the body outward. In
 /// arms and legs each must hang on the joint that has the place before.
 fn deal(skeleton: &Skeleton, claims: &mut Claims, side: Side, claim: Claim, parts: &[Part]) {
     let mut joints = claims.of(side, claim).into_iter().peekable();

@@ -19,7 +19,7 @@ struct Shape<'a> {
     skeleton: &'a Skeleton,
     children: Vec<Vec<usize>>,
     points: Vec<Vec3>,
-    /// Longest way down the hierarchy from each joint.
+    /// Longest path down the hierarchy from each joint.
     reach: Vec<f32>,
 }
 
@@ -136,7 +136,7 @@ impl<'a> Shape<'a> {
         best.map(|(_, left, right)| (left, right))
     }
 
-    /// The joints from `joint` outward along the longest way.
+    /// The joints from `joint` outward along the longest path.
     fn limb(&self, joint: usize) -> Vec<usize> {
         let mut limb = vec![joint];
         let mut joint = joint;

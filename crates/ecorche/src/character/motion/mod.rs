@@ -3,7 +3,7 @@
 //! Joints are matched by name, exactly, then ignoring case, then without namespace and prefix, then
 //! as bones of a human. What is carried over depends on how
 //! alike the skeletons are; [`Transfer`] says which way was taken. Bone lengths stay the
-//! character's; the hips move along the motion's path times the ratio of the leg lengths. The floor is
+//! character's; the hips move along the motion's path, scaled by the ratio of the leg lengths. The floor is
 //! at height 0 for both, or under the feet of whichever has its hips in the origin.
 
 mod adopt;
@@ -48,7 +48,7 @@ pub struct JoinReport {
     pub unmatched_joints: Vec<String>,
     /// Animated joints of the motion that the character lacks.
     pub unmatched_motion: Vec<String>,
-    /// Character's leg length over the motion's; scales the way of the hips.
+    /// Character's leg length over the motion's; scales the path of the hips.
     pub scale: f32,
     /// Names of the clips added.
     pub clips: Vec<String>,

@@ -247,7 +247,7 @@ impl Join<'_> {
         Clip { joint_tracks, morph_tracks: Vec::new(), ..clip.clone() }
     }
 
-    /// Rotations of every match and the way of the root, frame by frame. `before` holds `A` per
+    /// Rotations of every match and the path of the root, frame by frame. `before` holds `A` per
     /// match; without it orientations are copied.
     fn resampled(&self, clip: &Clip, scale: f32, facing: Quat, before: Option<&[Quat]>) -> Clip {
         let matches = &self.pairing.matches;
@@ -340,7 +340,7 @@ fn same_rotation(a: Transform, b: Transform) -> bool {
     a.rotation.angle_between(b.rotation) < 1e-4
 }
 
-/// Mean way from hip to knee to ankle.
+/// Mean length from hip to knee to ankle.
 fn leg_length(bones: &[Option<HumanoidBone>], moment: &Moment) -> Option<f32> {
     let mut lengths = [Side::Left, Side::Right].into_iter().filter_map(|side| {
         let point = |part| Some(moment.point(joint_of(bones, HumanoidBone { part, side })?));

@@ -265,7 +265,7 @@ impl Composer<'_> {
         Some(stack)
     }
 
-    /// Fills in what stronger sites left unsaid.
+    /// Fills in what stronger sites leave out.
     fn merge(&mut self, prim: usize, site: &Site) {
         for (l, source) in site.prims.iter().enumerate() {
             let Some(source) = source else { continue };

@@ -15,7 +15,7 @@ pub struct Fault {
     pub thing: String,
     /// What is wrong with it.
     pub problem: String,
-    /// Whether the file is fine and we are not able to read it.
+    /// Whether the file is valid and merely not supported.
     pub unsupported: bool,
 }
 

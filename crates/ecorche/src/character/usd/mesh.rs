@@ -53,7 +53,7 @@ pub fn read(layer: &Layer, prim: usize, node: usize, repairs: &mut Vec<Repair>) 
 }
 
 fn to_index(number: &f64) -> u32 {
-    // What is no index becomes one that no list has.
+    // A value that is not an index becomes one beyond every list.
     if *number >= 0.0 && *number < f64::from(u32::MAX) { *number as u32 } else { u32::MAX }
 }
 

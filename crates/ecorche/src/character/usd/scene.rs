@@ -10,7 +10,7 @@ use crate::character::{Repair, World};
 use crate::math::Transform;
 use std::collections::BTreeMap;
 
-/// Shapes that are no meshes and that a character may hold.
+/// Shapes that are not meshes and that a character may hold.
 const OTHER_SHAPES: [&str; 9] = [
     "BasisCurves",
     "Capsule",
@@ -23,7 +23,7 @@ const OTHER_SHAPES: [&str; 9] = [
     "Sphere",
 ];
 
-/// Shear dropped from a transform that is worth telling, relative to its size.
+/// Dropped shear above this, relative to the transform's size, is reported.
 const SHEAR_TOLD: f32 = 1e-3;
 
 /// Reads the character.

@@ -97,7 +97,7 @@ fn the_scene_is_one_clip_and_loose_animations_are_others() {
 fn references_and_variants_are_followed() {
     let raw = read_arm(TEXT);
     let copy = raw.nodes.iter().find(|n| n.name == "Copy").unwrap();
-    assert_eq!(copy.local.scale, Vec3::splat(7.0), "the chosen variant speaks");
+    assert_eq!(copy.local.scale, Vec3::splat(7.0), "the chosen variant counts");
     let square = raw.meshes.iter().find(|m| m.name == "Square").unwrap();
     assert_eq!(square.corner_normals, [Vec3::Z; 4]);
     // The binding's path follows the reference.

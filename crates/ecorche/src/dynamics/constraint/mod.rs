@@ -1,7 +1,7 @@
 //! Constraints on particles; one file each.
 
-pub mod attach;
-pub mod collide;
-pub mod contact;
-pub mod distance;
-pub mod friction;
+pub(super) mod attach;
+pub(super) mod collide;
+pub(super) mod contact;
+pub(super) mod distance;
+pub(super) mod friction;

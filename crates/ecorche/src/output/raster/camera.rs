@@ -75,7 +75,7 @@ pub struct Camera {
     pub forward: Vec3,
     /// Half the picture's height at distance one.
     pub half_height: f32,
-    /// Middle of what the picture is about; the finest shadows are spent around it.
+    /// Middle of what the picture is about; shadows are finest around it.
     pub target: Vec3,
     /// Radius around the target that matters, metres.
     pub reach: f32,
@@ -103,7 +103,7 @@ impl Default for Framing {
 
 impl Framing {
     /// The camera that holds every given frame, so that figures keep their place and size over a clip.
-    /// Positions that are not finite are passed over.
+    /// Positions that are not finite are ignored.
     pub fn camera<'a>(&self, frames: impl Iterator<Item = &'a [Vec3]> + Clone) -> Camera {
         let points = || frames.clone().flatten().copied().filter(|p| p.is_finite());
         let (low, high) = points().fold((Vec3::MAX, Vec3::MIN), |(low, high), p| (low.min(p), high.max(p)));
@@ -173,7 +173,7 @@ impl Camera {
         let scale = 0.5 * height as f32 / (self.half_height * distance);
         let x = 0.5 * width as f32 + p.dot(self.right) * scale;
         let y = 0.5 * height as f32 - p.dot(self.up) * scale;
-        // Beyond a million pixels the arithmetic of coverage has no meaning left.
+        // Beyond a million pixels the arithmetic of coverage has no precision left.
         (distance > 1e-3 * self.reach && x.abs() < 1e6 && y.abs() < 1e6).then_some(Vec3::new(x, y, distance))
     }
 

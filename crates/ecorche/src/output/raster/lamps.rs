@@ -1,6 +1,6 @@
 //! The light: a set of distant lamps, each with its own depth map of the scene.
 //!
-//! The key and the rim light are discs of lamps, the sky a dome and the light the floor throws back a
+//! The key and the rim light are discs of lamps, the sky a dome and the light that the floor reflects a
 //! bowl of them. Summing what each lamp reaches gives direct light, ambient occlusion and the shadow on
 //! the ground by one mechanism, without noise, the same in every frame.
 //!
@@ -11,12 +11,12 @@ use super::Camera;
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 
-/// What the maps are made of: every surface that throws a shadow.
+/// What the maps are made of: every surface that casts a shadow.
 pub(super) struct Casters<'a> {
     pub meshes: Vec<(&'a [Vec3], &'a [[u32; 3]])>,
-    /// Only what lies on the positive side throws a shadow.
+    /// Only what lies on the positive side casts a shadow.
     pub clip: Option<super::Plane>,
-    /// Middle and radius of the region that is worth texels.
+    /// Middle and radius of the region that the maps cover.
     pub middle: Vec3,
     pub radius: f32,
     /// Whether there is a ground to be lit.
@@ -393,7 +393,7 @@ impl DepthMap {
         if outside(x, self.width) || outside(y, self.height) {
             return 0.0;
         }
-        // A rough look around tells how far what hides the lamp is.
+        // A coarse average gives the distance of what hides the lamp.
         let level = level_of(0.5 * reach).0.min(self.levels.len() - 1);
         let wide = self.levels[level].at(x, y, level);
         if wide.x < 1e-4 {

@@ -91,7 +91,7 @@ pub struct Surface<'a> {
     pub alpha: f32,
     /// Strength of the highlight; 0 is chalk, 1 wet.
     pub gloss: f32,
-    /// Whether it throws shadows on others, itself and the ground.
+    /// Whether it casts shadows on others, itself and the ground.
     pub shadow: bool,
     /// Edges drawn on the surface.
     pub wire: Option<Wire<'a>>,
@@ -193,7 +193,7 @@ pub const BONE: u32 = 0xE4DBC6;
 pub(crate) const FAT: u32 = 0xE3C56E;
 
 impl<'a> Surface<'a> {
-    /// A solid clay surface that throws shadows.
+    /// A solid clay surface that casts shadows.
     pub fn new(positions: impl Into<Cow<'a, [Vec3]>>, triangles: impl Into<Cow<'a, [[u32; 3]]>>) -> Self {
         Self {
             positions: positions.into(),
@@ -231,7 +231,7 @@ impl<'a> Surface<'a> {
         self
     }
 
-    /// See-through; a see-through surface throws no shadow unless `shadow` is set afterwards.
+    /// See-through; a see-through surface casts no shadow unless `shadow` is set afterwards.
     pub fn alpha(mut self, alpha: f32) -> Self {
         self.alpha = alpha;
         self.shadow = alpha >= 1.0;

@@ -57,7 +57,7 @@ pub fn bone(start: Vec3, end: Vec3, width: f32) -> TriMesh {
 }
 
 /// Appends `other` to `mesh`.
-pub fn append(mesh: &mut TriMesh, other: &TriMesh) {
+pub(crate) fn append(mesh: &mut TriMesh, other: &TriMesh) {
     let first = mesh.positions.len() as u32;
     mesh.positions.extend_from_slice(&other.positions);
     mesh.triangles.extend(other.triangles.iter().map(|t| t.map(|v| v + first)));

@@ -23,8 +23,8 @@
 //!
 //! Look at every step from all sides, and compare the circumferences with the table in the tests.
 
-pub mod shape;
-pub mod skeleton;
+pub(super) mod shape;
+pub(super) mod skeleton;
 mod skin;
 
 use crate::character::Character;

@@ -1,5 +1,5 @@
 //! The athlete's body as masses: silhouettes first, muscles on them, furrows last. Points are of the left
-//! side, metres; the module above tells the rules of thumb.
+//! side, metres; the module above gives the rules of thumb.
 
 use super::skeleton::*;
 use crate::samples::hand;

@@ -1,9 +1,9 @@
 //! Animation made by code: curves, and clips sampled from poses.
 
-pub mod arm;
-pub mod athlete;
-pub mod hand;
-pub mod puppet;
+pub(super) mod arm;
+pub(super) mod athlete;
+pub(super) mod hand;
+pub(super) mod puppet;
 
 use super::rig::{Bone, Rig};
 use crate::character::{Clip, Interpolation, JointTrack, Track};

@@ -219,7 +219,7 @@ impl<'a> Puppet<'a> {
     }
 
     /// Flexion of the knee at rest, degrees.
-    pub fn rest_knee(&self) -> f32 {
+    fn rest_knee(&self) -> f32 {
         let along = |name: &str| self.at(name).turn * Vec3::Y;
         along("leftUpperLeg").angle_between(along("leftLowerLeg")).to_degrees()
     }

@@ -1,19 +1,19 @@
 //! What a tetrahedron is made of: energy, stress and stress derivative of the deformation gradient.
 //!
 //! One file per law. Isotropic laws ([`StVenantKirchhoff`], [`Invertible`], [`Corotational`],
-//! [`StableNeoHookean`]) are written in singular values, see [`isotropic`]; fibre laws pull along one
-//! direction, see [`fibre`]; [`Composite`] adds any of them up. `vec(F)` is row-major throughout, so entry
+//! [`StableNeoHookean`]) are written in singular values, see [`Isotropic`]; fibre laws pull along one
+//! direction, see [`Fibre`]; [`Composite`] adds any of them up. `vec(F)` is row-major throughout, so entry
 //! `[3 i + j][3 p + q]` of a [`Tangent`] is the derivative of stress `P_ij` by gradient `F_pq`.
 
-pub mod composite;
-pub mod corotational;
-pub mod fibre;
-pub mod incompressible;
-pub mod invertible;
-pub mod isotropic;
-pub mod logarithmic;
-pub mod neo_hookean;
-pub mod st_venant_kirchhoff;
+mod composite;
+mod corotational;
+mod fibre;
+mod incompressible;
+mod invertible;
+mod isotropic;
+mod logarithmic;
+mod neo_hookean;
+mod st_venant_kirchhoff;
 
 pub use composite::{Composite, muscle, tendon};
 pub use corotational::Corotational;

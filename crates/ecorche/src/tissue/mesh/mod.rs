@@ -1,9 +1,9 @@
 //! From closed surfaces and implicit shapes to tetrahedra, and mesh files.
 
-pub mod gmsh;
-pub mod stuffing;
-pub mod veg;
-pub mod vtk;
+pub(crate) mod gmsh;
+pub(crate) mod stuffing;
+pub(crate) mod veg;
+pub(crate) mod vtk;
 
 use super::tet_mesh::{Quality, TetMesh};
 use crate::geom::sdf::{SdfError, SurfaceDistance};

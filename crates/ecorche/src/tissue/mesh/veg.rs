@@ -1,8 +1,7 @@
-//! VegaFEM `.veg` text files: vertices, tetrahedra and their material.
+//! VegaFEM `.veg` text files: vertices and tetrahedra.
 
 use super::super::tet_mesh::TetMesh;
 use glam::DVec3;
-use std::fmt::Write;
 use thiserror::Error;
 
 /// Why a mesh file was not read.
@@ -33,37 +32,15 @@ pub(super) fn numbers<T: std::str::FromStr>(line: usize, text: &str) -> Result<V
         .collect()
 }
 
-/// A stiffness named by the file: `*MATERIAL name` with `ENU, density, young, poisson`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct VegMaterial {
-    /// Name.
-    pub name: String,
-    /// Kilograms per cubic metre.
-    pub density: f64,
-    /// Pascals.
-    pub young: f64,
-    /// Poisson's ratio.
-    pub poisson: f64,
-}
-
-/// What a `.veg` file holds that we use.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct VegFile {
-    /// The tetrahedra.
-    pub mesh: TetMesh,
-    /// Materials, in the file's order.
-    pub materials: Vec<VegMaterial>,
-}
-
-/// Reads a `.veg` text. Cubic elements are refused; `*INCLUDE` is not followed.
-pub fn read(text: &str) -> Result<VegFile, ReadError> {
+/// Reads a `.veg` text. Cubic elements are refused; `*INCLUDE` is not followed, and materials are left to the scene.
+pub fn read(text: &str) -> Result<TetMesh, ReadError> {
     let lines: Vec<(usize, &str)> = text
         .lines()
         .enumerate()
         .map(|(n, l)| (n, l.trim()))
         .filter(|(_, l)| !l.is_empty() && !l.starts_with('#'))
         .collect();
-    let mut file = VegFile::default();
+    let mut mesh = TetMesh::default();
     let mut numbering = Vec::new();
     let mut seen = (false, false);
     let mut i = 0;
@@ -83,15 +60,12 @@ pub fn read(text: &str) -> Result<VegFile, ReadError> {
                     if !(x.is_finite() && y.is_finite() && z.is_finite()) {
                         return Err(bad(n, "a coordinate is not a finite number"));
                     }
-                    numbering.push((id as i64, file.mesh.nodes.len() as u32));
-                    file.mesh.nodes.push(DVec3::new(x, y, z));
+                    numbering.push((id as i64, mesh.nodes.len() as u32));
+                    mesh.nodes.push(DVec3::new(x, y, z));
                 }
                 i += count;
-                if file.mesh.nodes.len() < count {
-                    return Err(bad(
-                        n,
-                        format!("{count} vertices announced, {} given", file.mesh.nodes.len()),
-                    ));
+                if mesh.nodes.len() < count {
+                    return Err(bad(n, format!("{count} vertices announced, {} given", mesh.nodes.len())));
                 }
                 numbering.sort_unstable();
             }
@@ -116,28 +90,14 @@ pub fn read(text: &str) -> Result<VegFile, ReadError> {
                         *corner =
                             numbering[found.map_err(|_| bad(n, format!("vertex {id} does not exist")))?].1;
                     }
-                    file.mesh.tets.push(tet);
+                    mesh.tets.push(tet);
                 }
                 i += count;
-                if file.mesh.tets.len() < count {
-                    return Err(bad(
-                        n,
-                        format!("{count} elements announced, {} given", file.mesh.tets.len()),
-                    ));
+                if mesh.tets.len() < count {
+                    return Err(bad(n, format!("{count} elements announced, {} given", mesh.tets.len())));
                 }
             }
-            "*MATERIAL" => {
-                let name = line.split_whitespace().nth(1).unwrap_or("material").to_owned();
-                let Some(&(n, row)) = lines.get(i) else { return Err(ReadError::Missing("material")) };
-                i += 1;
-                if let Some(values) = row.strip_prefix("ENU") {
-                    let values = numbers::<f64>(n, values)?;
-                    let [density, young, poisson] = values[..] else {
-                        return Err(bad(n, "a material is: ENU, density, young, poisson"));
-                    };
-                    file.materials.push(VegMaterial { name, density, young, poisson });
-                }
-            }
+            "*MATERIAL" => i += 1,
             _ if key.starts_with('*') => {}
             _ if seen.1 => {}
             _ => return Err(bad(n, format!("\"{line}\" outside any section"))),
@@ -149,25 +109,7 @@ pub fn read(text: &str) -> Result<VegFile, ReadError> {
     if !seen.1 {
         return Err(ReadError::Missing("*ELEMENTS section"));
     }
-    Ok(file)
-}
-
-/// Writes a `.veg` text, numbered from 1.
-pub fn write(file: &VegFile) -> String {
-    let mut out = String::from("# tetrahedra written by ecorche\n\n*VERTICES\n");
-    let _ = writeln!(out, "{} 3 0 0", file.mesh.nodes.len());
-    for (i, p) in file.mesh.nodes.iter().enumerate() {
-        let _ = writeln!(out, "{} {} {} {}", i + 1, p.x, p.y, p.z);
-    }
-    let _ = writeln!(out, "\n*ELEMENTS\nTET\n{} 4 0", file.mesh.tets.len());
-    for (i, t) in file.mesh.tets.iter().enumerate() {
-        let _ = writeln!(out, "{} {} {} {} {}", i + 1, t[0] + 1, t[1] + 1, t[2] + 1, t[3] + 1);
-    }
-    for m in &file.materials {
-        let _ = writeln!(out, "\n*MATERIAL {}\nENU, {}, {}, {}", m.name, m.density, m.young, m.poisson);
-        let _ = writeln!(out, "\n*REGION\nallElements, {}", m.name);
-    }
-    out
+    Ok(mesh)
 }
 
 #[cfg(test)]
@@ -175,11 +117,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_back() {
-        let mesh = TetMesh::brick(DVec3::ZERO, DVec3::new(0.3, 0.1, 0.2), [3, 2, 1]);
-        let material = VegMaterial { name: "fat".into(), density: 920.0, young: 5e3, poisson: 0.48 };
-        let file = VegFile { mesh, materials: vec![material] };
-        assert_eq!(read(&write(&file)).unwrap(), file);
+    fn vertices_and_tetrahedra_are_read_from_any_first_number() {
+        let text = "# a comment\n*VERTICES\n4 3 0 0\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n*MATERIAL fat\nENU, 920, 5e3, 0.48\n\
+            *ELEMENTS\nTET\n1 4 0\n1 1 2 3 4\n*REGION\nallElements, fat\n";
+        let mesh = read(text).unwrap();
+        assert_eq!((mesh.nodes.len(), mesh.nodes[3], &mesh.tets[..]), (4, DVec3::Z, &[[0, 1, 2, 3]][..]));
+        let from_zero =
+            "*VERTICES\n4 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\n*ELEMENTS\nTET\n1 4 0\n0 0 1 2 3\n";
+        assert_eq!(read(from_zero).unwrap(), mesh);
     }
 
     #[test]

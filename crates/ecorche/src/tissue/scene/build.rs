@@ -371,7 +371,7 @@ impl Builder<'_> {
             let text = String::from_utf8_lossy(&bytes);
             let ending = full.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
             let read = match ending.as_str() {
-                "veg" => veg::read(&text).map(|f| f.mesh),
+                "veg" => veg::read(&text),
                 "vtk" => vtk::read(&text),
                 "msh" => gmsh::read(&text),
                 _ => return Err(self.source.error(at(path), "tetrahedra are read from .veg, .vtk and .msh")),

@@ -36,7 +36,7 @@ impl<F: Field> PartFields for PosedTree<F> {
 /// Settings of the [pass](self).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OwnSide {
-    /// How much stronger than another the own field has to be. Higher leaves a wider gap and loses volume:
+    /// How much stronger than another the vertex's own field has to be. Higher leaves a wider gap and loses volume:
     /// 0.03 costs 1.3 points at a bend of 150 degrees, without it sheets cross.
     pub gap: f32,
     /// Depth over which the gap opens.

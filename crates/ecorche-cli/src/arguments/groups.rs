@@ -1,0 +1,258 @@
+//! Groups of options that several commands take.
+
+use crate::Failure;
+use crate::console::Console;
+use clap::Args;
+use ecorche::character::motion::RANGE;
+use ecorche::deform::{Stack, Tracking, Under};
+use ecorche::recipe::{AnatomySource, Ingredients, MotionSource, MuscleUse, Recipe, WeightSource};
+use ecorche::sampling::Sampling;
+use ecorche::surface::{LayerDef, smooth};
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+/// A character, frames of its clips, and the cache they go to.
+#[derive(Args)]
+pub struct Shot {
+    /// The character.
+    #[command(flatten)]
+    pub rig: Rig,
+    /// Cache to write; its extension chooses the format
+    #[arg(long, short, value_name = "OUT")]
+    pub output: PathBuf,
+    /// Which moments.
+    #[command(flatten)]
+    pub sampling: SamplingArguments,
+}
+
+/// A character and what is done to its rig on loading.
+#[derive(Args)]
+pub struct Rig {
+    /// Character: .glb .gltf .fbx .dae .obj .usd[acz], or sample:NAME
+    pub file: String,
+    /// Where the clips come from.
+    #[command(flatten)]
+    pub motion: MotionArguments,
+    /// Weights: those of the file, or automatic ones by heat diffusion. By default the file's, and automatic ones
+    /// for a character whose meshes have none
+    #[arg(long, value_name = "KIND")]
+    pub weights: Option<Weights>,
+}
+
+impl Rig {
+    /// The recipe these arguments and those of the implicit method ask for.
+    pub fn recipe(&self, implicit: &ImplicitArguments) -> Recipe {
+        Recipe {
+            motion: self.motion.source(),
+            weights: match self.weights {
+                None => WeightSource::Auto,
+                Some(Weights::File) => WeightSource::File,
+                Some(Weights::Heat) => WeightSource::Heat,
+            },
+            anatomy: implicit.anatomy.source(),
+            tracking: implicit.tracking,
+            coherent: implicit.coherent,
+            muscles: match (implicit.no_muscles, implicit.still_muscles) {
+                (true, _) => MuscleUse::Off,
+                (false, true) => MuscleUse::Still,
+                (false, false) => MuscleUse::Dynamic,
+            },
+            surface: implicit.smooth.map(LayerDef::Smooth).into_iter().collect(),
+            ..Recipe::of(&self.file)
+        }
+    }
+}
+
+/// Where the clips come from.
+#[derive(Args)]
+pub struct MotionArguments {
+    /// Take the clips from this file, joined to the character by joint names; or `range`, an exercise that moves every
+    /// joint of this skeleton
+    #[arg(long, value_name = "FILE")]
+    pub motion: Option<String>,
+}
+
+impl MotionArguments {
+    /// As a recipe takes it.
+    pub fn source(&self) -> MotionSource {
+        match self.motion.as_deref() {
+            None => MotionSource::Own,
+            Some(RANGE) => MotionSource::Range,
+            Some(file) => MotionSource::File(file.to_owned()),
+        }
+    }
+}
+
+/// Where weights come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Weights {
+    /// The file's.
+    File,
+    /// Heat diffusion.
+    Heat,
+}
+
+/// Which clip and which of its frames.
+#[derive(Args)]
+pub struct SamplingArguments {
+    /// Clip by name, or `all`; the first by default
+    #[arg(long, value_name = "NAME")]
+    pub clip: Option<String>,
+    /// Frames per second; the clip's own rate by default, else 30
+    #[arg(long, value_name = "N")]
+    pub fps: Option<f32>,
+    /// Frames A to B, counted from 0 at the clip's start
+    #[arg(long, value_name = "A-B", value_parser = parse_frames)]
+    pub frames: Option<RangeInclusive<usize>>,
+}
+
+impl SamplingArguments {
+    /// As the library takes it.
+    pub fn resolve(&self) -> Sampling {
+        Sampling { fps: self.fps, frames: self.frames.clone() }
+    }
+}
+
+/// How the implicit method works.
+#[derive(Args, Default)]
+pub struct ImplicitArguments {
+    /// How the implicit method places vertices: robust (any pose; the default), or the schemes of the papers, 2012 and
+    /// 2014, to compare with
+    #[arg(long, value_name = "SCHEME")]
+    pub tracking: Option<Tracking>,
+    /// Let each frame start from the one before: faster, but a frame then depends on those before it
+    #[arg(long)]
+    pub coherent: bool,
+    /// Leave out the muscles and fat of the anatomy
+    #[arg(long)]
+    pub no_muscles: bool,
+    /// Muscles follow the pose at once instead of swinging
+    #[arg(long)]
+    pub still_muscles: bool,
+    /// Corrective smoothing of the skin, over any method, as Blender's modifier does it: FACTOR 0 to 1, 0.5 by default;
+    /// ITERATIONS 5 by default, more reach farther
+    #[arg(long, value_name = "FACTOR[,ITERATIONS]", num_args = 0..=1, require_equals = true,
+        default_missing_value = "0.5,5", value_parser = parse_smooth)]
+    pub smooth: Option<smooth::Settings>,
+    /// Settings of the skin, and what lies under it.
+    #[command(flatten)]
+    pub anatomy: AnatomyArguments,
+}
+
+impl ImplicitArguments {
+    /// Refuses what none of the methods does, and tells what a method leaves out. `named`: the user chose the methods.
+    pub fn check_use(
+        &self,
+        ingredients: &Ingredients,
+        methods: &[Stack],
+        named: bool,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        let stacks: Vec<Stack> =
+            methods.iter().map(|m| ingredients.settings(Some(m.clone())).stack).collect();
+        let list = methods.iter().map(Stack::to_string).collect::<Vec<_>>().join(", ");
+        if let Some(tracking) = self.tracking
+            && stacks.iter().all(|stack| stack.tracking.is_none())
+        {
+            return Err(format!(
+                "--tracking {tracking}: {list} does not track; add --method implicit, or leave it out"
+            )
+            .into());
+        }
+        if self.coherent && stacks.iter().all(|stack| stack.tracking != Some(Tracking::Robust)) {
+            return Err(format!(
+                "--coherent: {list} has no robust tracking; add --method implicit, or leave it out"
+            )
+            .into());
+        }
+        let fleshed = methods.iter().any(|method| method.under == Under::Flesh);
+        if named && self.still_muscles && !fleshed {
+            return Err(format!(
+                "--still-muscles: {list} has no muscles; add --method muscles, or leave it out"
+            )
+            .into());
+        }
+        if self.no_muscles && fleshed {
+            return Err(format!(
+                "--no-muscles contradicts the method muscles in {list}; leave out one of them"
+            )
+            .into());
+        }
+        if !named
+            && ingredients.has_muscles()
+            && !fleshed
+            && let Some(tracking) = stacks.iter().find_map(|s| s.tracking)
+        {
+            console.note(&format!(
+                "the muscles of the anatomy are left out: the tracking of {tracking} has none"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// What lies under the skin.
+#[derive(Args, Default)]
+pub struct AnatomyArguments {
+    /// Anatomy file: skin settings, muscles, fat. `ecorche init` writes one
+    #[arg(long, value_name = "FILE")]
+    pub anatomy: Option<PathBuf>,
+}
+
+impl AnatomyArguments {
+    /// As a recipe takes it.
+    pub fn source(&self) -> AnatomySource {
+        self.anatomy.clone().map_or(AnatomySource::Own, AnatomySource::File)
+    }
+}
+
+/// Use of the disk cache.
+#[derive(Args)]
+pub struct CacheArguments {
+    /// Compute everything again and keep nothing on disk
+    #[arg(long)]
+    pub no_cache: bool,
+    /// Most the disk cache may hold, in megabytes
+    #[arg(long, value_name = "MB", default_value_t = ecorche::cache::DEFAULT_LIMIT >> 20)]
+    pub cache_limit: u64,
+}
+
+fn parse_smooth(text: &str) -> Result<smooth::Settings, String> {
+    let (factor, iterations) = text.split_once(',').map_or((text, None), |(f, i)| (f, Some(i)));
+    let mut settings = smooth::Settings::default();
+    let wrong = || format!("\"{text}\" is not FACTOR[,ITERATIONS], as in 0.5,5");
+    settings.factor = factor.trim().parse().map_err(|_| wrong())?;
+    if let Some(iterations) = iterations {
+        settings.iterations = iterations.trim().parse().map_err(|_| wrong())?;
+    }
+    LayerDef::Smooth(settings).check().map_err(|error| error.to_string())?;
+    Ok(settings)
+}
+
+/// `12` or `0-99`.
+fn parse_frames(text: &str) -> Result<RangeInclusive<usize>, String> {
+    let number = |part: &str| {
+        part.trim().parse::<usize>().map_err(|_| format!("\"{text}\" is not a frame or a range such as 0-99"))
+    };
+    let (first, last) = match text.split_once('-') {
+        Some((a, b)) => (number(a)?, number(b)?),
+        None => (number(text)?, number(text)?),
+    };
+    if first > last {
+        return Err(format!("the range {text} ends before it starts"));
+    }
+    Ok(first..=last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frame_ranges_read_as_written() {
+        assert_eq!(parse_frames("3-7"), Ok(3..=7));
+        assert_eq!(parse_frames("5"), Ok(5..=5));
+        assert!(parse_frames("7-3").is_err());
+        assert!(parse_frames("-3").is_err());
+    }
+}

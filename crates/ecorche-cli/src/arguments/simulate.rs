@@ -1,0 +1,82 @@
+//! Commands that solve for flesh by finite elements.
+
+use super::Shot;
+use clap::Args;
+use ecorche::hero::reference::Resolution;
+use ecorche::output::raster::View;
+use std::path::PathBuf;
+
+/// Simulate muscle, tendon and fat with finite elements.
+///
+/// SCENE is a TOML file: bodies, materials, bones, holds, activations and contact; crates/ecorche/examples/scenes/arm.toml is a
+/// commented one. OUT is a folder and receives, for every body, its surface as BODY.pc2 on BODY.rest.obj (in the
+/// scene's unit), and frames.json with volumes, forces and times, plots, pictures and a checkpoint.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  ecorche tissue arm.toml -o arm
+  ecorche tissue arm.toml -o arm --resume
+  ecorche tissue arm.toml -o arm --pictures 1 --view front")]
+pub struct Tissue {
+    /// Scene file
+    pub scene: PathBuf,
+    /// Folder to write to, made if missing
+    #[arg(long, short, value_name = "OUT")]
+    pub output: PathBuf,
+    /// Go on from the checkpoint in OUT
+    #[arg(long)]
+    pub resume: bool,
+    /// Stop after this frame instead of the scene's last
+    #[arg(long, value_name = "N")]
+    pub until: Option<usize>,
+    /// Frames between checkpoints
+    #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..))]
+    pub checkpoint: u32,
+    /// Render every Nth frame; 0 renders the first, the middle and the last
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub pictures: usize,
+    /// From where to look: auto, front, side, back, 3/4
+    #[arg(long, default_value = "auto")]
+    pub view: View,
+    /// Write the tetrahedra of the last frame with fibres and volume ratios as OUT/last.vtk
+    #[arg(long)]
+    pub vtk: bool,
+}
+
+/// Compute what elastic flesh does in a clip, to measure methods against.
+///
+/// The closed skin is filled with elastic flesh around cores of bone, which follow the joints; the flesh settles in every
+/// pose, and the skin touches itself and never passes through. No muscles, no gravity, no history. OUT is a point cache
+/// with the file's vertices, for the same frames as `bake` writes; beside it lies a .json with the figures of every
+/// frame. Slow: seconds to minutes a frame.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  ecorche reference sample:arm --clip curl -o arm.pc2
+  ecorche reference sample:arm --clip curl --frames 20-20 --resolution fine -o arm.pc2
+  ecorche reference sample:arm --clip curl --error -o arm.pc2      (how much depends on the mesh?)
+  ecorche reference hero.glb --clip squat --region LeftLeg -o knee.pc2")]
+pub struct ReferenceArguments {
+    /// What is solved, and where to.
+    #[command(flatten)]
+    pub shot: Shot,
+    /// How fine the flesh is: coarse (three or four elements between bone and skin) or fine (five)
+    #[arg(long, value_name = "NAME", default_value = "coarse")]
+    pub resolution: Resolution,
+    /// Edge of the elements, metres, in place of the resolution's
+    #[arg(long, value_name = "METRES")]
+    pub edge: Option<f64>,
+    /// Only the flesh along the bone that ends at JOINT and the bones that begin there; the rest of the skin is skinned
+    /// with dual quaternions and blended at the border
+    #[arg(long, value_name = "JOINT")]
+    pub region: Option<String>,
+    /// Solve with elements of 1.5 times the edge too, and report how far apart the two results are
+    #[arg(long)]
+    pub error: bool,
+    /// Fail with exit code 1 if a frame did not converge, a tetrahedron is inverted or triangles pass through each other
+    #[arg(long)]
+    pub check: bool,
+    /// Print the figures as JSON instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
