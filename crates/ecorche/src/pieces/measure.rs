@@ -112,6 +112,7 @@ impl Cut {
         self.shapes.par_iter().enumerate().map(seen).collect()
     }
 
+    /// `reach`: twice the surface's size.
     fn look(&self, surface: &Surface, tree: &Bvh, own: u32, (t, point): (u32, Vec3), reach: f32) -> Seen {
         let [a, b, c] = self.mesh.corners(t as usize);
         let joint = surface.influences.strongest(self.mesh.triangles[t as usize][0] as usize);
@@ -128,7 +129,9 @@ impl Cut {
         };
         let (below, above) = (hits(-normal), hits(normal));
         let wall = below.iter().find(|hit| self.piece(hit.triangle) == own && !hit.front);
-        let wall = wall.map_or(NEAR * self.mesh.size(), |hit| hit.distance);
+        // The surface's size is not looked up for every point.
+        let near = NEAR * (0.5 * reach);
+        let wall = wall.map_or(near, |hit| hit.distance);
         let other = |hit: &&Hit| self.piece(hit.triangle) != own;
         let before_wall = below.iter().filter(other).filter(|hit| hit.front && hit.distance < wall);
         let mut over: Vec<u32> = before_wall.map(|hit| self.piece(hit.triangle)).collect();
@@ -142,10 +145,10 @@ impl Cut {
         let mut within: Vec<u32> = in_gap.map(|hit| self.piece(hit.triangle)).collect();
         within.sort_unstable();
         within.dedup();
-        let near = |hit: &&Hit| hit.distance < NEAR * self.mesh.size();
+        let is_near = |hit: &&Hit| hit.distance < near;
         let under = above
             .first()
-            .filter(near)
+            .filter(is_near)
             .filter(other)
             .filter(|hit| !hit.front)
             .map(|hit| self.piece(hit.triangle));
