@@ -276,7 +276,7 @@ fn what_a_killed_bake_left_is_cleared_by_the_next_one() {
                 "--clip",
                 "bend",
                 "--fps",
-                "2000",
+                "50000",
                 "--method",
                 "dqs",
             ])

@@ -56,8 +56,9 @@ impl<'a> Reel<'a> {
     /// The box that joints stay in, its low and its high corner; sideways relative to the first joint that branches.
     pub fn reach(&self, character: &Character) -> [Vec3; 2] {
         let skeleton = &character.skeleton;
-        let children = |j: usize| skeleton.joints.iter().filter(|joint| joint.parent == Some(j)).count();
-        let hub = (0..skeleton.len()).find(|&j| skeleton.joints[j].in_skin && children(j) > 1).unwrap_or(0);
+        let mut children = vec![0; skeleton.len()];
+        skeleton.joints.iter().filter_map(|joint| joint.parent).for_each(|parent| children[parent] += 1);
+        let hub = (0..skeleton.len()).find(|&j| skeleton.joints[j].in_skin && children[j] > 1).unwrap_or(0);
         let mut pose = Pose::rest(character);
         let moments = self.last.clamp(1, LOOKS);
         let mut corners: Option<[Vec3; 2]> = None;

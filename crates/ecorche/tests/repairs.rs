@@ -97,6 +97,35 @@ fn missing_and_broken_weights_are_taken_from_neighbours() {
     assert!(character.meshes[0].skin().unwrap().influences.of(1).len() > 0);
 }
 
+/// A hundred thousand loose triangles without weights beside as many with weights.
+#[test]
+fn pieces_without_weights_take_the_nearest_however_many_there_are() {
+    let count = 100_000;
+    let mut raw = square();
+    let (mut positions, mut influences) = (Vec::new(), Vec::new());
+    for t in 0..2 * count {
+        let weighted = t < count;
+        let (x, z) = ((t % count % 300) as f32, (t % count / 300) as f32);
+        let y = if weighted { 0.0 } else { 0.2 };
+        for corner in [Vec3::ZERO, 0.1 * Vec3::X, 0.1 * Vec3::Z] {
+            if weighted {
+                influences.push((positions.len() as u32, (t % 2) as u32, 1.0));
+            }
+            positions.push(Vec3::new(x, y, z) + corner);
+        }
+    }
+    let mesh = &mut raw.meshes[0];
+    (mesh.face_sizes, mesh.corners) = (vec![3; 2 * count], (0..6 * count as u32).collect());
+    mesh.positions = positions;
+    skin(&mut raw).influences = influences;
+    let start = std::time::Instant::now();
+    let character = checked(raw);
+    // Every one against every other takes minutes.
+    assert!(start.elapsed().as_secs() < 30, "{:?}", start.elapsed());
+    let influences = &character.meshes[0].skin().unwrap().influences;
+    assert!((0..3 * count).all(|v| influences.strongest(v) == influences.strongest(v + 3 * count)));
+}
+
 #[test]
 fn a_skin_without_any_weight_moves_with_its_node() {
     let mut raw = square();

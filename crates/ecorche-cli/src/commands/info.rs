@@ -7,7 +7,7 @@ use crate::{Failure, Outcome, source};
 use ecorche::anatomy::AnatomyFile;
 use ecorche::character::Character;
 use ecorche::character::info::{Info, MeshInfo};
-use ecorche::deform::Tracking;
+use ecorche::deform::{Tracking, check_rest};
 use ecorche::muscle::definition::BodyDef;
 use ecorche::parts::{PartSettings, Parts, PartsReport};
 use ecorche::pieces::{Piece, PieceSettings};
@@ -27,7 +27,7 @@ pub fn run(arguments: &InfoArguments, console: &Console) -> Result<Outcome, Fail
     let outputs: Vec<PathBuf> = arguments.json.iter().cloned().collect();
     source::protect_inputs(&recipe.inputs(anatomy.as_ref().map(AnatomyFile::anatomy)), &outputs)?;
     let info = Info::of(&character);
-    let parts = if arguments.parts { Some(parts_of(&character, anatomy.as_ref(), arguments)) } else { None };
+    let parts = arguments.parts.then(|| parts_of(&character, anatomy.as_ref(), arguments)).transpose()?;
     match &arguments.json {
         Some(path) => write_json(path, &WithParts::new(&info, parts.flatten().as_ref()), console)?,
         None => {
@@ -77,14 +77,15 @@ fn parts_of(
     character: &Character,
     anatomy: Option<&AnatomyFile>,
     arguments: &InfoArguments,
-) -> Option<Parts> {
-    let surface = Surface::new(character)?;
+) -> Result<Option<Parts>, Failure> {
+    let Some(surface) = Surface::new(character) else { return Ok(None) };
+    check_rest(&surface)?;
     let cache = source::user_cache(&arguments.cache);
     let mut settings = PartSettings::default();
     if let Some(anatomy) = anatomy.map(AnatomyFile::anatomy) {
         settings.pieces = PieceSettings { layers: anatomy.skin.layers, given: anatomy.piece.clone() };
     }
-    Some(Parts::build(&surface, character, &settings, cache.as_ref()))
+    Ok(Some(Parts::build(&surface, character, &settings, cache.as_ref())))
 }
 
 fn describe(info: &Info, all_joints: bool) -> Result<String, std::fmt::Error> {

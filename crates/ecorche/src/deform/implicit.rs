@@ -9,8 +9,6 @@ use crate::character::{Character, Pose};
 use crate::field::SurfaceSample;
 use crate::field::tree::Tree;
 use crate::frame::{Found, MuscleReport, TrackingReport};
-use crate::geom::self_contact::most_crossings;
-use crate::geom::{SelfContact, TriMesh};
 use crate::muscle::definition::BodyDef;
 use crate::muscle::{self, Motion, Musculature};
 use crate::parts::{FOLLOWS, Parts, Retouch};
@@ -64,11 +62,7 @@ impl Implicit {
         anatomy: (&BodyDef, &Path),
         cache: Option<&Cache>,
     ) -> Result<Self, BindError> {
-        let TriMesh { positions, triangles } = &surface.mesh;
-        let most = most_crossings(triangles.len());
-        if SelfContact::new(positions, triangles).find_up_to(positions, most).is_none() {
-            return Err(BindError::Crossing { triangles: triangles.len(), most });
-        }
+        super::check_rest(&surface)?;
         let mut parts = Parts::build(&surface, character, &settings.parts, cache);
         parts.retouch(&retouches(character, settings), &settings.parts);
         let tree = field::tree(&parts, settings);

@@ -34,6 +34,8 @@ pub use stack::{Stack, StackError, Tracking, Under, UnknownName};
 use crate::cache::{Cache, Key};
 use crate::character::{Character, Mesh, Pose};
 use crate::frame::{Frame, FrameMesh, FrameReport, MuscleReport};
+use crate::geom::self_contact::most_crossings;
+use crate::geom::{SelfContact, TriMesh};
 use crate::muscle::definition::BodyDef;
 use crate::muscle::{self, BuildError, Flesh, Musculature};
 use crate::parts::Parts;
@@ -83,6 +85,16 @@ pub enum BindError {
         /// Pairs that may cross.
         most: usize,
     },
+}
+
+/// Refuses a surface that crosses itself nearly everywhere at rest: it has no parts, and cannot be tracked.
+pub fn check_rest(surface: &Surface) -> Result<(), BindError> {
+    let TriMesh { positions, triangles } = &surface.mesh;
+    let most = most_crossings(triangles.len());
+    match SelfContact::new(positions, triangles).find_up_to(positions, most) {
+        Some(_) => Ok(()),
+        None => Err(BindError::Crossing { triangles: triangles.len(), most }),
+    }
 }
 
 /// What a running animation remembers from frame to frame; empty before the first.

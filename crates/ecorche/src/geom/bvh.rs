@@ -327,7 +327,7 @@ impl Bvh {
     }
 
     /// As [`Bvh::self_pairs_into`]; some pairs are missing once `is_enough` holds.
-    fn self_pairs_until(
+    pub(super) fn self_pairs_until(
         &self,
         is_enough: impl Fn() -> bool + Sync,
         keep: impl Fn(u32, u32) -> bool + Sync,

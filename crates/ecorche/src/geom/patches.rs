@@ -8,9 +8,13 @@ use super::adjacency::Lists;
 use super::bvh::{Aabb, Bvh, PairSearch};
 use glam::{Vec3, Vec3A};
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Pairs of patches that a thread opens at a time.
 const OPENED: usize = 32;
+/// Patches around a vertex that count as neighbours at most: around one that all triangles share, their pairs would fill the
+/// memory. Skin has about 6 triangles around a vertex.
+const AROUND: usize = 64;
 /// Triangles of a patch at most. With 4 and 8 a search through the tree of triangles took as long; not tried since.
 const PATCH: usize = 16;
 
@@ -92,6 +96,7 @@ impl Patches {
         at_vertex.dedup();
         let mut neighbours: Vec<(u32, u32)> = at_vertex
             .chunk_by(|a, b| a.0 == b.0)
+            .filter(|at| at.len() <= AROUND)
             .flat_map(|at| at.iter().flat_map(move |a| at.iter().map(move |b| (a.1, b.1))))
             .filter(|(a, b)| a != b)
             .collect();
@@ -147,11 +152,36 @@ impl Patches {
         keep: impl Fn(u32, u32) -> bool + Sync,
         pairs: &mut Vec<[u32; 2]>,
     ) {
+        self.pairs_up_to(positions, triangles, usize::MAX, keep, pairs);
+    }
+
+    /// As [`Patches::pairs`]; false, soon, if there are more than `most` pairs, or more patches than that to open for each other:
+    /// some are then missing.
+    pub fn pairs_up_to(
+        &mut self,
+        positions: &[Vec3],
+        triangles: &[[u32; 3]],
+        most: usize,
+        keep: impl Fn(u32, u32) -> bool + Sync,
+        pairs: &mut Vec<[u32; 2]>,
+    ) -> bool {
+        let (opened, kept) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let passed = |count: &AtomicUsize| count.load(Ordering::Relaxed) > most;
         self.fit(positions, triangles);
         let mut search = std::mem::take(&mut self.search);
         let Search { boxes, open, found, .. } = &mut search;
         let fitted = &self.fitted;
-        self.tree.self_pairs_into(|p, q| !self.is_smooth_between(p, q), boxes, open);
+        let opens = |p, q| {
+            let opens = !self.is_smooth_between(p, q);
+            opened.fetch_add(usize::from(opens), Ordering::Relaxed);
+            opens
+        };
+        self.tree.self_pairs_until(|| passed(&opened), opens, boxes, open);
+        if passed(&opened) {
+            pairs.clear();
+            self.search = search;
+            return false;
+        }
         let rough =
             fitted.iter().zip(0..).filter(|(patch, _)| !look_to_one_side(std::iter::once(patch.look)));
         open.extend(rough.map(|(_, p)| [p, p]));
@@ -167,6 +197,10 @@ impl Patches {
                 }
                 (list, count)
             };
+            if passed(&kept) {
+                return;
+            }
+            let before = found.len();
             let (first, count) = of(p, &fitted[q as usize].aabb);
             let (second, other_count) = of(q, &fitted[p as usize].aabb);
             for (a, box_a) in &first[..count] {
@@ -177,9 +211,11 @@ impl Patches {
                     }
                 }
             }
+            kept.fetch_add(found.len() - before, Ordering::Relaxed);
         };
         gather(open, OPENED, between, found, pairs);
         self.search = search;
+        !passed(&kept)
     }
 
     /// Fits the patches of the listed triangles, the only ones that have moved since the search before.

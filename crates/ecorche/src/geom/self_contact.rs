@@ -89,6 +89,16 @@ impl SelfContact {
     /// triangles of one ring fold that face the same way. What is found replaces what was in `found`, here and in the
     /// searches below.
     pub fn find_between_patches(&mut self, positions: &[Vec3], found: &mut Crossings) {
+        self.find_between_patches_up_to(positions, usize::MAX, found);
+    }
+
+    /// As [`SelfContact::find_between_patches`]; false, soon, and nothing found if more than `most` pairs meet.
+    pub(crate) fn find_between_patches_up_to(
+        &mut self,
+        positions: &[Vec3],
+        most: usize,
+        found: &mut Crossings,
+    ) -> bool {
         let Self { triangles, patches, search, .. } = self;
         let keep = |a: u32, b: u32| {
             let normal = |t: u32| {
@@ -98,8 +108,12 @@ impl SelfContact {
             let look_alike = normal(a).dot(normal(b)) > 0.0;
             if look_alike { cross(triangles, positions, a, b) } else { meet(triangles, positions, a, b) }
         };
-        patches.pairs(positions, triangles, keep, &mut search.pairs);
+        let are_all = patches.pairs_up_to(positions, triangles, most, keep, &mut search.pairs);
+        if !are_all {
+            search.pairs.clear();
+        }
         found.sort(&search.pairs, triangles);
+        are_all
     }
 
     /// The pairs of [`SelfContact::find_between_patches`] without the folds, and those that do not meet, overlap in their boxes and are

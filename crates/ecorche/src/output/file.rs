@@ -2,13 +2,14 @@
 //!
 //! A file is written under a temporary name beside its target and renamed. The writer holds a lock on what it
 //! writes, so that the next writer into the same folder can tell what a killed process left behind, and
-//! removes it.
+//! removes it. A hidden folder of several files gets its lock first and loses it last: one without a lock is empty, at whatever
+//! moment its process was killed, and is removed as long as it is.
 
 use super::WriteError;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use tempfile::{NamedTempFile, TempDir};
+use tempfile::NamedTempFile;
 
 const PREFIX: &str = ".ecorche-";
 const SUFFIX: &str = ".part";
@@ -78,10 +79,37 @@ impl Write for PendingFile {
 /// Any number of files in one folder that appear together at the end. They are kept in a hidden folder beside
 /// their targets until then, and none is open between writes. Dropping it removes them.
 pub struct PendingFiles {
-    /// Removed, with all in it, when dropped; declared before the lock, which outlives it.
-    folder: TempDir,
-    _lock: File,
+    folder: Folder,
     targets: Vec<PathBuf>,
+}
+
+/// A hidden folder and its lock. Dropping it removes all that is in it, then the lock, then the folder.
+struct Folder {
+    path: PathBuf,
+    lock: Option<File>,
+}
+
+impl Folder {
+    /// Makes one in `parent`; its lock file is there, but nobody holds it yet.
+    fn create(parent: &Path) -> std::io::Result<Self> {
+        let path = tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).tempdir_in(parent)?.keep();
+        let lock = match File::create(path.join(LOCK)) {
+            Ok(file) => Some(file),
+            // Removed by another process, since it was empty.
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => {
+                let _ = std::fs::remove_dir(&path);
+                return Err(error);
+            }
+        };
+        Ok(Self { path, lock })
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        remove_folder(&self.path);
+    }
 }
 
 impl PendingFiles {
@@ -89,16 +117,12 @@ impl PendingFiles {
     pub fn create(path: &Path) -> Result<Self, WriteError> {
         let parent = folder_of(path);
         remove_leftovers(parent);
-        let (folder, lock) = new_locked(
-            || {
-                let folder = tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).tempdir_in(parent)?;
-                let file = File::create(folder.path().join(LOCK))?;
-                Ok((folder, file))
-            },
-            |(folder, file)| lock(file, &folder.path().join(LOCK)),
+        let folder = new_locked(
+            || Folder::create(parent),
+            |folder| folder.lock.as_ref().map_or(Ok(false), |file| lock(file, &folder.path.join(LOCK))),
         )
         .map_err(|source| WriteError::Io { path: path.to_owned(), source })?;
-        Ok(Self { folder, _lock: lock, targets: Vec::new() })
+        Ok(Self { folder, targets: Vec::new() })
     }
 
     /// Adds a file that will be called `target` and holds `bytes`. Returns its number, from 0.
@@ -137,7 +161,7 @@ impl PendingFiles {
     }
 
     fn staged(&self, number: usize) -> PathBuf {
-        self.folder.path().join(number.to_string())
+        self.folder.path.join(number.to_string())
     }
 
     fn error(&self, number: usize, source: std::io::Error) -> WriteError {
@@ -193,13 +217,26 @@ fn remove_leftovers(folder: &Path) {
         };
         let path = entry.path();
         if kind.is_dir() {
-            // A folder without its lock was abandoned just before the lock was made, or is about to get one.
             if let Some(_held) = unlocked(&path.join(LOCK)) {
-                let _ = std::fs::remove_dir_all(&path);
+                remove_folder(&path);
+            } else {
+                // Abandoned before its lock was made or after it was removed; not removed if it is not empty. Who is about
+                // to make a lock in it notices.
+                let _ = std::fs::remove_dir(&path);
             }
         } else if let Some(_held) = unlocked(&path) {
             let _ = std::fs::remove_file(&path);
         }
+    }
+}
+
+/// Removes a hidden folder: its files, then its lock, then itself. Stops at what cannot be removed.
+fn remove_folder(path: &Path) {
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    let files = entries.map(|entry| entry.path()).filter(|file| file.file_name() != Some(LOCK.as_ref()));
+    if files.map(std::fs::remove_file).all(|removed| removed.is_ok()) {
+        let _ = std::fs::remove_file(path.join(LOCK));
+        let _ = std::fs::remove_dir(path);
     }
 }
 
@@ -279,6 +316,46 @@ mod tests {
         drop(one);
         two.commit().unwrap();
         assert_eq!(names(), ["b", "cache.bin", "mine.part"]);
+    }
+
+    #[test]
+    fn a_process_killed_at_any_moment_leaves_what_the_next_removes() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("cache.bin");
+        let left = folder.path().join(".ecorche-dead.part");
+        // As long as a folder exists: before its lock, with files, with the lock alone, after the lock.
+        for files in [&[][..], &["lock"], &["lock", "0"], &["lock", "0", "1"]] {
+            std::fs::create_dir(&left).unwrap();
+            files.iter().for_each(|name| std::fs::write(left.join(name), b"half").unwrap());
+            write(&target, b"whole").unwrap();
+            assert!(!left.exists(), "left with {files:?}");
+        }
+        // Files are removed before the lock that tells whose they are.
+        let mut pending = PendingFiles::create(&target).unwrap();
+        let hidden = pending.folder.path.clone();
+        pending.add(&target, b"half").unwrap();
+        std::fs::create_dir(hidden.join("cannot be removed like a file")).unwrap();
+        drop(pending);
+        assert!(hidden.join("lock").exists());
+    }
+
+    #[test]
+    fn writers_into_one_folder_do_not_remove_what_others_begin() {
+        let folder = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for writer in 0..4 {
+                let folder = folder.path();
+                scope.spawn(move || {
+                    for turn in 0..100 {
+                        let target = folder.join(format!("{writer}.{turn}"));
+                        let mut files = PendingFiles::create(&target).unwrap();
+                        files.add(&target, b"whole").unwrap();
+                        files.commit().unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 400);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! cleaned first and then made distinct, so every file stays in the folder that was asked for and none
 //! overwrites another.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Bytes of a cleaned name at most, which leaves room for the rest of a file name.
@@ -18,14 +18,16 @@ const RESERVED: [&str; 4] = ["con", "prn", "aux", "nul"];
 pub fn file_names(names: &[&str]) -> Vec<String> {
     let cleaned: Vec<String> = names.iter().map(|name| clean(name)).collect();
     let mut taken = BTreeSet::new();
+    // The last number given to a name, so that many of one name are not counted through again for each.
+    let mut last: BTreeMap<String, usize> = BTreeMap::new();
     let mut found = vec![String::new(); names.len()];
     let unchanged = |i: &usize| cleaned[*i] == names[*i];
     let (first, then): (Vec<usize>, Vec<usize>) = (0..names.len()).partition(unchanged);
     for i in first.into_iter().chain(then) {
         let mut name = cleaned[i].clone();
-        let mut number = 1;
         while !taken.insert(name.to_lowercase()) {
-            number += 1;
+            let number = last.entry(cleaned[i].to_lowercase()).or_insert(1);
+            *number += 1;
             name = format!("{}-{number}", cleaned[i]);
         }
         found[i] = name;
@@ -96,6 +98,17 @@ mod tests {
         let names = file_names(&[&long, &long]);
         assert!(names.iter().all(|n| n.len() <= LONGEST + 4), "{names:?}");
         assert_ne!(names[0], names[1]);
+    }
+
+    #[test]
+    fn many_meshes_of_one_name_are_numbered_in_one_go() {
+        let names: Vec<String> = (0..60_000).map(|i| format!("{}{i}", "x".repeat(300))).collect();
+        let start = std::time::Instant::now();
+        let found: BTreeSet<String> =
+            file_names(&names.iter().map(String::as_str).collect::<Vec<_>>()).into_iter().collect();
+        assert_eq!(found.len(), names.len());
+        // Tried one by one, 1.8 billion names take minutes.
+        assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::character::{Mesh, World};
 use crate::frame::Frame;
 use crate::geom::mesh::bounds;
 use glam::Vec3;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 use std::fs::File;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
@@ -90,8 +90,8 @@ struct Stage<'s, 'a> {
 impl Stage<'_, '_> {
     fn write(&mut self) -> std::io::Result<()> {
         let character = self.shot.character;
-        let mut taken = BTreeSet::new();
-        let root = identifier(&character.name, &mut BTreeSet::new());
+        let mut taken = BTreeMap::new();
+        let root = identifier(&character.name, &mut BTreeMap::new());
         self.header(&root)?;
         writeln!(self.out, "\ndef Xform \"{root}\" (")?;
         self.display_name(&root, &character.name, "    ")?;
@@ -224,11 +224,14 @@ impl Stage<'_, '_> {
         }
         let family = "uniform token subsetFamily:materialBind:familyType = \"partition\"";
         writeln!(self.out, "        {family}")?;
-        let mut taken = BTreeSet::new();
-        for (m, material) in mesh.materials.iter().enumerate() {
-            let faces: Vec<usize> = (0..mesh.faces.len())
-                .filter(|&f| mesh.material_of_face.get(f) == Some(&(m as u32)))
-                .collect();
+        let mut taken = BTreeMap::new();
+        let mut faces_of = vec![Vec::new(); mesh.materials.len()];
+        for (face, &material) in mesh.material_of_face.iter().enumerate().take(mesh.faces.len()) {
+            if let Some(faces) = faces_of.get_mut(material as usize) {
+                faces.push(face);
+            }
+        }
+        for (material, faces) in mesh.materials.iter().zip(faces_of) {
             if faces.is_empty() {
                 continue;
             }
@@ -264,19 +267,20 @@ fn slot_of_vertex(mesh: &Mesh) -> Option<Vec<u32>> {
     (!slots.contains(&NONE)).then_some(slots)
 }
 
-/// A name USD accepts: letters, digits and `_`, no digit first, unused so far.
-fn identifier(name: &str, taken: &mut BTreeSet<String>) -> String {
+/// A name USD accepts: letters, digits and `_`, no digit first, unused so far. `taken`: names with the last number given to each.
+fn identifier(name: &str, taken: &mut BTreeMap<String, usize>) -> String {
     let mut base: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
     if base.is_empty() || base.starts_with(|c: char| c.is_ascii_digit()) {
         base.insert(0, '_');
     }
     let mut unique = base.clone();
-    let mut number = 1;
-    while !taken.insert(unique.clone()) {
+    while taken.contains_key(&unique) {
+        let number = taken.entry(base.clone()).or_default();
+        *number += 1;
         unique = format!("{base}_{number}");
-        number += 1;
     }
+    taken.insert(unique.clone(), 0);
     unique
 }
 

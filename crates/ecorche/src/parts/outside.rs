@@ -12,7 +12,7 @@ use crate::geom::bvh::Aabb;
 use crate::geom::intersect::{Ray, closest_on_triangle};
 use crate::geom::{Adjacency, Bvh, TriMesh};
 use crate::pieces::skeleton::Bones;
-use crate::pieces::{Pieces, Role, turn_outward, winding};
+use crate::pieces::{Pieces, Role, encloses, turn_outward};
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -218,10 +218,7 @@ fn pieces(
         joints.sort_unstable_by_key(|&(count, joint)| (std::cmp::Reverse(count), joint));
         piece.eye = joints.iter().all(|&(_, joint)| bones.is_eye(joint));
         piece.encloses = joints.iter().any(|&(_, joint)| {
-            bones.points_along(joint).any(|point| {
-                let reach = bounds.low.cmple(point).all() && bounds.high.cmpge(point).all();
-                reach && winding(mesh, &piece.triangles, point) > 0.5
-            })
+            encloses(mesh, &piece.triangles, &bounds, joints.len(), bones.points_along(joint))
         });
     });
     pieces

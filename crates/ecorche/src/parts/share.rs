@@ -19,8 +19,10 @@ pub(super) type Cuts = Vec<(u32, Vec<Face>)>;
 
 /// Voxels across a part below which it gets a finer solid.
 const FINE: f32 = 5.0;
-/// Most voxels in the box of a finer solid.
+/// Most voxels in the box of a finer solid, and in all of them: a body of more than 200 thin parts gets coarser ones, so that one
+/// of thousands does not take hours.
 const DETAIL_VOXELS: f32 = 120_000.0;
+const ALL_DETAIL_VOXELS: f32 = 200.0 * DETAIL_VOXELS;
 
 impl Body<'_> {
     /// Vertices of each label.
@@ -77,6 +79,9 @@ impl Body<'_> {
                 share.inner_radius < FINE * self.whole.cell && !self.details.contains_key(label)
             })
             .collect();
+        // Joints, not the parts there still are: each may be merged, and looked at again.
+        let joints: usize = self.joints.values().map(Vec::len).sum();
+        let voxels = DETAIL_VOXELS.min(ALL_DETAIL_VOXELS / joints.max(1) as f32);
         let made: Vec<(u32, Solid)> = thin
             .into_par_iter()
             .filter_map(|(label, share)| {
@@ -90,7 +95,7 @@ impl Body<'_> {
                 let size = high - low + 2.0 * margin;
                 let wanted =
                     if share.voxels > 8 { share.inner_radius / FINE } else { self.whole.cell / FINE };
-                let cell = wanted.max((size.x * size.y * size.z / DETAIL_VOXELS).cbrt());
+                let cell = wanted.max((size.x * size.y * size.z / voxels).cbrt());
                 let solid = Solid::detail(&self.outside, &self.whole, low - margin, high + margin, cell);
                 Some((label, solid))
             })

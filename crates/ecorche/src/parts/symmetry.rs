@@ -10,6 +10,7 @@ use super::fit::Fitted;
 use super::outside::Outside;
 use crate::field::{CompactHrbf, Field, Grid, Hrbf, Sample, Support, SurfaceSample};
 use crate::geom::TriMesh;
+use crate::geom::bvh::{Aabb, Bvh};
 use crate::geom::poisson_disk::SurfacePoint;
 use crate::pieces::skeleton::Bones;
 use glam::{DVec3, Vec3};
@@ -141,17 +142,12 @@ impl Symmetry {
 
 /// The mirror image of every point among them; `None` if one has none, or not for certain.
 fn images(mirror: Mirror, points: &[Vec3], tolerance: f32) -> Option<Vec<u32>> {
-    let along = if mirror.axis == 1 { 0 } else { 1 };
-    let mut order: Vec<u32> = (0..points.len() as u32).collect();
-    order.sort_by(|&a, &b| points[a as usize][along].total_cmp(&points[b as usize][along]).then(a.cmp(&b)));
+    let boxes: Vec<Aabb> = points.iter().map(|&p| Aabb::around(&[p])).collect();
+    let tree = Bvh::new(&boxes);
     let image = |v: usize| -> Option<u32> {
         let wanted = mirror.point(points[v]);
-        let first = order.partition_point(|&k| points[k as usize][along] < wanted[along] - tolerance);
-        let near =
-            order[first..].iter().take_while(|&&k| points[k as usize][along] <= wanted[along] + tolerance);
-        let distance = |k: u32| points[k as usize].distance(wanted);
-        let best = near.copied().min_by(|&a, &b| distance(a).total_cmp(&distance(b)).then(a.cmp(&b)))?;
-        (distance(best) <= tolerance).then_some(best)
+        let distance = |k: u32| Some(points[k as usize].distance_squared(wanted));
+        tree.nearest_item(wanted, tolerance, distance).map(|(best, _)| best)
     };
     let images: Vec<u32> = (0..points.len()).map(image).collect::<Option<_>>()?;
     (0..images.len()).all(|v| images[images[v] as usize] as usize == v).then_some(images)

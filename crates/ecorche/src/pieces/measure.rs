@@ -1,7 +1,7 @@
 //! Figures of pieces at rest: weights, enclosed bones, and what lies over, under and inside each other.
 
 use super::skeleton::Bones;
-use super::turn::{LEAST_VOLUME, turn_outward, volume_and_area, winding};
+use super::turn::{LEAST_VOLUME, encloses, turn_outward, volume_and_area};
 use crate::geom::bvh::{Aabb, Hit};
 use crate::geom::intersect::Ray;
 use crate::geom::{Adjacency, Bvh, SelfContact, TriMesh};
@@ -11,6 +11,9 @@ use rayon::prelude::*;
 
 /// Points of a piece from which rays look for others. Shares of area are then good to 3 %.
 pub(super) const SAMPLES: usize = 300;
+/// Points of all pieces at most, so that a surface in many thousand flakes does not take hours; a piece has at least [`FEWEST`].
+const ALL_SAMPLES: usize = 600_000;
+const FEWEST: usize = 4;
 /// How far above a point another piece may lie, and below a point of a piece without a far wall, as a share of the size. Worn
 /// pieces follow skin within the same distance.
 const NEAR: f32 = 0.15;
@@ -100,14 +103,16 @@ impl Cut {
     pub fn look_around(&self, surface: &Surface) -> Vec<Vec<Seen>> {
         let tree = Bvh::over_triangles(&self.mesh.positions, &self.mesh.triangles);
         let reach = 2.0 * self.mesh.size();
+        let samples = (ALL_SAMPLES / self.shapes.len().max(1)).clamp(FEWEST, SAMPLES);
         let seen = |(piece, shape): (usize, &Shape)| {
-            let points = shape.points(&self.mesh);
+            let points = shape.points(&self.mesh, samples);
             let look = |&(t, point): &(u32, Vec3)| self.look(surface, &tree, piece as u32, (t, point), reach);
             points.par_iter().map(look).collect()
         };
         self.shapes.par_iter().enumerate().map(seen).collect()
     }
 
+    /// `reach`: twice the surface's size.
     fn look(&self, surface: &Surface, tree: &Bvh, own: u32, (t, point): (u32, Vec3), reach: f32) -> Seen {
         let [a, b, c] = self.mesh.corners(t as usize);
         let joint = surface.influences.strongest(self.mesh.triangles[t as usize][0] as usize);
@@ -124,7 +129,9 @@ impl Cut {
         };
         let (below, above) = (hits(-normal), hits(normal));
         let wall = below.iter().find(|hit| self.piece(hit.triangle) == own && !hit.front);
-        let wall = wall.map_or(NEAR * self.mesh.size(), |hit| hit.distance);
+        // The surface's size is not looked up for every point.
+        let near = NEAR * (0.5 * reach);
+        let wall = wall.map_or(near, |hit| hit.distance);
         let other = |hit: &&Hit| self.piece(hit.triangle) != own;
         let before_wall = below.iter().filter(other).filter(|hit| hit.front && hit.distance < wall);
         let mut over: Vec<u32> = before_wall.map(|hit| self.piece(hit.triangle)).collect();
@@ -138,10 +145,10 @@ impl Cut {
         let mut within: Vec<u32> = in_gap.map(|hit| self.piece(hit.triangle)).collect();
         within.sort_unstable();
         within.dedup();
-        let near = |hit: &&Hit| hit.distance < NEAR * self.mesh.size();
+        let is_near = |hit: &&Hit| hit.distance < near;
         let under = above
             .first()
-            .filter(near)
+            .filter(is_near)
             .filter(other)
             .filter(|hit| !hit.front)
             .map(|hit| self.piece(hit.triangle));
@@ -185,11 +192,12 @@ impl Shape {
         let sum = |run: &[(u32, f64)]| (run[0].0, run.iter().map(|w| w.1).sum::<f64>() / total.max(1e-30));
         let means: Vec<(u32, f64)> = weights.chunk_by(|a, b| a.0 == b.0).map(sum).collect();
         let all: f64 = means.iter().map(|m| m.1).sum();
+        // Joints that do not hold the vertex are as far from their means as those are.
         let apart = |v: u32| -> f64 {
-            let own = |joint: u32| {
-                surface.influences.of(v as usize).find(|i| i.0 == joint).map_or(0.0, |i| f64::from(i.1))
-            };
-            means.iter().map(|&(joint, mean)| (own(joint) - mean).abs()).sum()
+            surface.influences.of(v as usize).fold(all, |sum, (joint, own)| {
+                let mean = means.binary_search_by_key(&joint, |m| m.0).map_or(0.0, |k| means[k].1);
+                sum - mean + (f64::from(own) - mean).abs()
+            })
         };
         let spread: f64 = self.vertices.iter().map(|&v| f64::from(areas[v as usize]) * apart(v)).sum();
         self.spread = (0.5 * spread / total.max(1e-30)) as f32;
@@ -197,29 +205,26 @@ impl Shape {
         self.joint = means.iter().copied().max_by(heavier).map_or(0, |m| m.0);
         let corners: Vec<Vec3> = self.vertices.iter().map(|&v| mesh.positions[v as usize]).collect();
         let bounds = Aabb::around(&corners);
-        let encloses = |joint: u32| {
-            bones.points_along(joint).any(|point| {
-                let reach = bounds.low.cmple(point).all() && bounds.high.cmpge(point).all();
-                reach && winding(mesh, &self.triangles, point) > 0.5
-            })
-        };
-        let movers = means.par_iter().filter(|m| m.1 > f64::from(LEAST_WEIGHT) * all);
-        let enclosed: Vec<f64> = movers.filter(|m| encloses(m.0)).map(|m| m.1).collect();
+        let movers: Vec<(u32, f64)> =
+            means.iter().copied().filter(|m| m.1 > f64::from(LEAST_WEIGHT) * all).collect();
+        let encloses =
+            |joint: u32| encloses(mesh, &self.triangles, &bounds, movers.len(), bones.points_along(joint));
+        let enclosed: Vec<f64> = movers.par_iter().filter(|m| encloses(m.0)).map(|m| m.1).collect();
         self.enclosed = enclosed.len() as u32;
         self.held = (enclosed.iter().sum::<f64>() / all.max(1e-30)) as f32;
     }
 
     /// Points that stand for equal areas, with their triangles; always the same.
-    fn points(&self, mesh: &TriMesh) -> Vec<(u32, Vec3)> {
+    fn points(&self, mesh: &TriMesh, samples: usize) -> Vec<(u32, Vec3)> {
         let area = |t: u32| {
             let [a, b, c] = mesh.corners(t as usize).map(|p| p.as_dvec3());
             0.5 * (b - a).cross(c - a).length()
         };
-        let step = self.area / SAMPLES as f64;
-        let (mut points, mut walked) = (Vec::with_capacity(SAMPLES), 0.0);
+        let step = self.area / samples as f64;
+        let (mut points, mut walked) = (Vec::with_capacity(samples), 0.0);
         for &t in &self.triangles {
             walked += area(t);
-            while points.len() < SAMPLES && walked > (points.len() as f64 + 0.5) * step {
+            while points.len() < samples && walked > (points.len() as f64 + 0.5) * step {
                 // A sequence that fills the unit square evenly, folded into the triangle.
                 let k = points.len() as f64 + 1.0;
                 let (mut u, mut v) =

@@ -24,7 +24,7 @@ pub(crate) mod skeleton;
 mod tests;
 mod turn;
 
-pub(crate) use turn::{turn_outward, winding};
+pub(crate) use turn::{encloses, turn_outward};
 
 use crate::character::Character;
 use crate::skinning::Surface;

@@ -227,10 +227,12 @@ fn rest(pieces: &mut [Piece], joined: &[[u32; 2]]) {
 fn joined(cut: &Cut, seen: &[Vec<Seen>]) -> Vec<[u32; 2]> {
     let mut pairs = cut.crossing();
     for (k, own) in seen.iter().enumerate() {
-        let others = own.iter().flat_map(Seen::others);
-        pairs.extend(others.map(|q| [q.min(k as u32), q.max(k as u32)]));
-        pairs.sort_unstable();
-        pairs.dedup();
+        let mut others: Vec<u32> = own.iter().flat_map(Seen::others).collect();
+        others.sort_unstable();
+        others.dedup();
+        pairs.extend(others.into_iter().map(|q| [q.min(k as u32), q.max(k as u32)]));
     }
+    pairs.sort_unstable();
+    pairs.dedup();
     pairs
 }

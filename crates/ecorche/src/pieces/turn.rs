@@ -1,6 +1,7 @@
 //! Which side of a piece is outside, and whether a point is inside it.
 
 use crate::geom::TriMesh;
+use crate::geom::bvh::Aabb;
 use glam::Vec3;
 
 /// Least volume of a piece that has an inside, over its area to the power 1.5; a sphere has 0.094.
@@ -28,10 +29,28 @@ pub(crate) fn turn_outward(mesh: &mut TriMesh, triangles: &[u32], vertices: &[u3
     }
 }
 
+/// Triangles that are looked at to tell which bones a piece encloses, in all. A body of 300,000 triangles and 50 bones with 30 points
+/// each needs as many.
+const LOOKED_AT: usize = 450_000_000;
+
+/// Whether one of a bone's points is inside a piece with these bounds that `bones` bones are tried for. Of very many bones or triangles
+/// only the first points are tried.
+pub(crate) fn encloses(
+    mesh: &TriMesh,
+    triangles: &[u32],
+    bounds: &Aabb,
+    bones: usize,
+    points: impl Iterator<Item = Vec3>,
+) -> bool {
+    let tries = (LOOKED_AT / (triangles.len() * bones).max(1)).max(2);
+    let near = points.filter(|&p| bounds.low.cmple(p).all() && bounds.high.cmpge(p).all());
+    near.take(tries).any(|point| winding(mesh, triangles, point) > 0.5)
+}
+
 /// How often the triangles wind around the point; holes are closed as by a soap film.
 ///
 /// Based on: Jacobson et al. Robust Inside-Outside Segmentation using Generalized Winding Numbers. 2013.
-pub(crate) fn winding(mesh: &TriMesh, triangles: &[u32], point: Vec3) -> f64 {
+fn winding(mesh: &TriMesh, triangles: &[u32], point: Vec3) -> f64 {
     let solid_angle: f64 = triangles
         .iter()
         .map(|&t| {

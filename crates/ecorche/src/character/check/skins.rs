@@ -9,8 +9,9 @@
 
 use crate::character::raw::{RawCharacter, RawSkin};
 use crate::character::{Binding, Influences, Mesh, Repair, Skeleton, Skin};
-use crate::geom::{TriMesh, Weld, mesh::bounds};
-use glam::{DAffine3, DMat4, Vec3};
+use crate::geom::bvh::Aabb;
+use crate::geom::{Bvh, TriMesh, Weld, mesh::bounds};
+use glam::{DAffine3, DMat4};
 
 /// Weight sums farther than this from one are reported.
 const SUM_TOLERANCE: f32 = 1e-2;
@@ -243,12 +244,14 @@ fn fill_weightless(mesh: &Mesh, lists: &mut [Vec<(u32, f32)>], weightless: &[usi
         }
         front = next;
     }
-    let weighted: Vec<(Vec3, usize)> =
-        (0..lists.len()).filter(|&v| !lists[v].is_empty()).map(|v| (mesh.positions[v], v)).collect();
+    let weighted: Vec<usize> = (0..lists.len()).filter(|&v| !lists[v].is_empty()).collect();
+    let points: Vec<Aabb> = weighted.iter().map(|&v| Aabb::around(&[mesh.positions[v]])).collect();
+    let tree = Bvh::new(&points);
     for &v in weightless {
         let from = source[weld.surface_of_vertex[v] as usize].or_else(|| {
-            let distance = |w: &(Vec3, usize)| w.0.distance_squared(mesh.positions[v]);
-            weighted.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))).map(|w| w.1)
+            let at = mesh.positions[v];
+            let distance = |w: u32| Some(at.distance_squared(mesh.positions[weighted[w as usize]]));
+            tree.nearest_item(at, f32::INFINITY, distance).map(|(w, _)| weighted[w as usize])
         });
         if let Some(from) = from {
             lists[v] = lists[from].clone();

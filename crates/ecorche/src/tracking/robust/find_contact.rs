@@ -25,6 +25,10 @@ const ROOM_SLOPE: f32 = 0.25;
 /// athlete's shoulder around a crossing in the armpit; less than 1 was not tried.
 const CONTACT_REACH: f32 = 1.0;
 
+/// Pairs of triangles that skinning may make meet, for each triangle of the skin, before the pose is given up as a heap of
+/// triangles; any 100,000 are looked at. Deep squats and fists have less than 1, weights that are scattered at random 100 and more.
+const MOST_PAIRS: usize = 8;
+
 /// Buffers of [`RestSurface::find_contact`], kept from frame to frame.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
@@ -38,18 +42,19 @@ pub(super) struct Scratch {
 
 impl Tracker {
     /// Finds where skinning alone buries skin in skin, or with `sidestepped` what a sidestep has made of it. Swelling and muscles are no
-    /// reason to look for contact.
+    /// reason to look for contact. Where skin crosses itself nearly everywhere there is none to be found.
     pub(super) fn find_contact(&self, sidestepped: bool, w: &mut Workspace) {
         let contact = w.contact.get_or_insert_with(|| self.contact.clone());
         let skinned = if sidestepped { &w.skinned } else { &w.plain }.iter().map(|s| s.0);
         let (near_contact, room, scratch) = (&mut w.near_contact, &mut w.room, &mut w.untangle);
-        self.rest_surface.find_contact(&self.model, contact, skinned, near_contact, room, scratch);
+        w.is_heap =
+            !self.rest_surface.find_contact(&self.model, contact, skinned, near_contact, room, scratch);
     }
 }
 
 impl RestSurface {
     /// For each vertex how near it is, along the skin, to where `skinned` makes the skin cross itself and rest does not:
-    /// 1 at the crossing and inside it, 0 from [`CONTACT_REACH`] inner radii on.
+    /// 1 at the crossing and inside it, 0 from [`CONTACT_REACH`] inner radii on. False, and 0 everywhere, if it is a heap of triangles.
     pub fn find_contact(
         &self,
         model: &Model,
@@ -58,7 +63,7 @@ impl RestSurface {
         near_contact: &mut Vec<f32>,
         room: &mut Vec<f32>,
         scratch: &mut scratch::Scratch,
-    ) {
+    ) -> bool {
         room.clear();
         room.resize(model.rest.len(), 0.0);
         scratch.positions.clear();
@@ -68,7 +73,8 @@ impl RestSurface {
         scratch.touched.clear();
         scratch.front.clear();
         let mut found = std::mem::take(&mut scratch.find_contact);
-        contact.find_between_patches(&scratch.positions, &mut found.crossings);
+        let most = (MOST_PAIRS * self.triangles.len()).max(100_000);
+        let is_skin = contact.find_between_patches_up_to(&scratch.positions, most, &mut found.crossings);
         let Crossings { pairs, .. } = &found.crossings;
         let new = pairs.iter().filter(|pair| self.is_new(pair));
         for pair in new {
@@ -112,6 +118,7 @@ impl RestSurface {
         };
         near_contact.extend(scratch.strength.iter().zip(room.iter()).enumerate().map(near));
         scratch.strength.iter_mut().for_each(|s| *s = 0.0);
+        is_skin
     }
 }
 

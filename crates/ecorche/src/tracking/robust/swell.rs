@@ -28,6 +28,10 @@ const SMOOTHING_ROUNDS: usize = 4;
 /// Bumps lower than this everywhere are left out.
 const LEAST_BUMP: f32 = 0.05;
 
+/// Bumps that a vertex has at most, the highest: a rig of thousands of joints on every vertex would take the square of that many.
+/// Painted and heat weights have 12 joints at most.
+const MOST_BUMPS: usize = 96;
+
 /// The joints around which skin swells.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Swell {
@@ -116,20 +120,26 @@ impl Swell {
                 own_area,
             });
         }
-        let mut areas = vec![0.0f64; joints.len() * joints.len()];
-        for (v, list) in lists.iter().enumerate() {
-            for &(a, height) in list {
-                for &(b, other) in list {
-                    let area = f64::from(plate.area[v]) * f64::from(height * other);
-                    areas[a as usize * joints.len() + b as usize] += area;
+        let mut vertices_of: Vec<Vec<(u32, f32)>> = vec![Vec::new(); joints.len()];
+        for (v, list) in lists.iter_mut().enumerate() {
+            if list.len() > MOST_BUMPS {
+                list.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+                list.truncate(MOST_BUMPS);
+                list.sort_by_key(|bump| bump.0);
+            }
+            list.iter().for_each(|&(joint, height)| vertices_of[joint as usize].push((v as u32, height)));
+        }
+        let mut areas = vec![0.0f64; joints.len()];
+        for (j, (joint, vertices)) in joints.iter_mut().zip(vertices_of).enumerate() {
+            areas.fill(0.0);
+            for (v, height) in vertices {
+                for &(other_joint, other) in &lists[v as usize] {
+                    let area = f64::from(plate.area[v as usize]) * f64::from(height * other);
+                    areas[other_joint as usize] += area;
                 }
             }
-        }
-        let all = joints.len();
-        for (j, joint) in joints.iter_mut().enumerate() {
-            let row = &areas[j * all..(j + 1) * all];
-            joint.own_area = row[j] as f32;
-            let overlaps = row.iter().enumerate().filter(|o| *o.1 > 0.0);
+            joint.own_area = areas[j] as f32;
+            let overlaps = areas.iter().enumerate().filter(|o| *o.1 > 0.0);
             joint.overlaps = overlaps.map(|(k, &area)| (k as u32, area as f32)).collect();
         }
         let mut starts = vec![0u32];

@@ -143,6 +143,8 @@ pub struct Workspace {
     pub(super) near_contact: Vec<f32>,
     /// How far skin may have to go to be separated, metres.
     pub(super) room: Vec<f32>,
+    /// Whether skinning makes skin cross itself nearly everywhere; it then stays where skinning has it.
+    pub(super) is_heap: bool,
     /// How much of its way a vertex that was swallowed has been moved out, 0 to 1.
     pub(super) sidestepped: Vec<f32>,
     pub(super) near: Vec<u64>,
@@ -300,7 +302,10 @@ impl Tracker {
     /// Makes what contact asks for smooth and untangles what still crosses; then the same for the sum of both. Whatever crosses less stays.
     fn resolve(&self, w: &mut Workspace, tracked: &mut Tracked, clock: &mut std::time::Instant) {
         w.untangle.separated.clear();
-        tracked.rounds = 0;
+        (tracked.rounds, tracked.pairs) = (0, [0; 2]);
+        if w.is_heap {
+            return;
+        }
         self.find_held(w);
         self.smooth(w, tracked);
         tracked.lap("smooth", clock);
@@ -371,7 +376,7 @@ impl Tracker {
             if !x.is_finite() {
                 *x = if w.skinned[v].0.is_finite() { w.skinned[v].0 } else { self.model.rest[v] };
             }
-            tracked.reports[v].fell_back = outside;
+            tracked.reports[v].fell_back = outside || w.is_heap;
         }
     }
 }
