@@ -40,7 +40,7 @@ fn a_bent_tube_settles_keeps_its_volume_and_does_not_pass_through_itself() {
     assert!(report.volume_drift.abs() < 0.01, "{report:?}");
     assert!(report.skin_volume_drift.is_some_and(|drift| drift.abs() < 0.01), "{report:?}");
     assert_eq!((report.pairs, report.inverted), (0, 0));
-    assert!(report.residual < 1e-2, "{report:?}");
+    assert!(report.residual < 3e-2, "before the last step: {report:?}");
 }
 
 #[test]
