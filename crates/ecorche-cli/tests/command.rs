@@ -430,7 +430,7 @@ const EVERY_COMMAND: [&str; 15] = [
     "operator union",
     "join out.bend.pc2 -o joined.pc2 --unchecked",
     "tissue SCENE -o tissue --until 0",
-    "reference sample:cylinder?segments=8&rings=8 -o reference.pc2 --frames 0-0 --fps 2",
+    "reference sample:cylinder?segments=8&rings=8 -o reference.pc2 --frames 0-0 --fps 2 --edge 0.05",
     "man pages",
     "completions bash",
 ];

@@ -60,17 +60,21 @@ pub struct ReferenceArguments {
     /// What is solved, and where to.
     #[command(flatten)]
     pub shot: Shot,
-    /// How fine the flesh is: coarse (three or four elements between bone and skin) or fine (five)
+    /// How fine the flesh is: coarse (five elements in the depth of the joint) or fine (seven or eight)
     #[arg(long, value_name = "NAME", default_value = "coarse")]
     pub resolution: Resolution,
-    /// Edge of the elements, metres, in place of the resolution's
+    /// Edge of the elements, metres, where they are shortest, in place of the resolution's
     #[arg(long, value_name = "METRES")]
     pub edge: Option<f64>,
+    /// Mesh fine around JOINT and coarser away from it; a region is meshed so around its own joint
+    #[arg(long, value_name = "JOINT")]
+    pub focus: Option<String>,
     /// Only the flesh along the bone that ends at JOINT and the bones that begin there; the rest of the skin is skinned
     /// with dual quaternions and blended at the border
     #[arg(long, value_name = "JOINT")]
     pub region: Option<String>,
-    /// Solve with elements of 1.5 times the edge too, and report how far apart the two results are
+    /// Solve with elements of 1.5 times the edge too, report how far apart the two results are, and keep the coarser one beside OUT
+    /// (OUT.coarser.pc2), where `measure --against OUT` finds it
     #[arg(long)]
     pub error: bool,
     /// Fail with exit code 1 if a frame did not converge, a tetrahedron is inverted or triangles pass through each other

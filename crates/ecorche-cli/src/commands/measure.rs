@@ -6,8 +6,8 @@ use crate::console::Console;
 use crate::{Failure, Outcome, source};
 use ecorche::deform::{Body, Stack};
 use ecorche::measure::{
-    ClipFigures, Judge, Limits, MuscleHistory, Reference, figure, follow_muscles, judge_clips, region_table,
-    table,
+    Against, ClipFigures, Column, Judge, Limits, MuscleHistory, Reference, figure, follow_muscles,
+    frame_table, judge_clips, region_table, table,
 };
 use ecorche::output::names;
 use ecorche::output::plot::{Axis, Plot, Series};
@@ -66,15 +66,13 @@ pub fn run(arguments: &Measure, console: &Console) -> Result<Outcome, Failure> {
 
     if arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-") {
         console.print(describe(&measured))?;
-        if reference.is_some() {
+        if let Some(reference) = &reference {
             let joints = &ingredients.character.skeleton.joints;
             let regions = surface.regions.regions.iter();
             let names: Vec<&str> = regions.map(|r| joints[r.joint as usize].name.as_str()).collect();
+            let error = reference.own_error(&judge);
             for (clip, methods) in &measured {
-                let table = region_table(&columns(methods), &names);
-                console.print(format!(
-                    "{clip}, distance to the reference (mm) and slope (degrees) by bone\n{table}\n"
-                ))?;
+                console.print(compare(clip, methods, error.as_deref(), &names))?;
             }
         }
         for (clip, history) in &muscles {
@@ -155,6 +153,30 @@ pub fn measure(
 /// Methods and their figures, as tables take them.
 fn columns(methods: &[(String, ClipFigures)]) -> Vec<(&str, &ClipFigures)> {
     methods.iter().map(|(name, figures)| (name.as_str(), figures)).collect()
+}
+
+/// Distances to a reference by frame and by bone, beside the reference's own error, if that is known.
+fn compare(
+    clip: &str,
+    methods: &[(String, ClipFigures)],
+    error: Option<&[(usize, Against)]>,
+    bones: &[&str],
+) -> String {
+    let mut columns: Vec<Column> = Vec::new();
+    for (name, figures) in methods {
+        let frames = figures.frames.iter().filter_map(|f| Some((f.frame, f.against.as_ref()?)));
+        columns.push((name, frames.collect()));
+    }
+    if let Some(error) = error {
+        columns.push(("error", error.iter().map(|(frame, against)| (*frame, against)).collect()));
+    }
+    let what = "distance to the reference (mm) and slope (degrees)";
+    let beside = if error.is_some() { "; error: a coarser reference to this one" } else { "" };
+    format!(
+        "{clip}, {what} by frame{beside}\n{}\n{clip}, {what} by bone: means over the frames, largest p95 and worst\n{}\n",
+        frame_table(&columns),
+        region_table(&columns, bones)
+    )
 }
 
 /// A table per clip, its worst frames by pairs, and the vertices behind the largest popping.

@@ -4,10 +4,13 @@ use crate::arguments::{ImplicitArguments, ReferenceArguments};
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
 use ecorche::character::Pose;
-use ecorche::hero::reference::{Difference, PoseReport, Reference, Settings, Summary};
+use ecorche::hero::reference::{Difference, PoseReport, Reference, ReferenceError, Settings, Summary};
+use ecorche::measure::coarser_path;
 use ecorche::output::{self, Shot, file};
 use ecorche::sampling::Plan;
 use serde::Serialize;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// What is told about a run.
 #[derive(Serialize)]
@@ -19,6 +22,8 @@ struct Record {
     mesh: Summary,
     /// The coarser mesh that errors are estimated with.
     coarser: Option<Summary>,
+    /// Of each mesh, runs of vertices that follow flesh alone: first and last. Others are skinned, at least in part.
+    flesh: Vec<Vec<[usize; 2]>>,
     frames: Vec<FrameRecord>,
 }
 
@@ -32,6 +37,9 @@ struct FrameRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Difference>,
 }
+
+/// Set when the user interrupts; the solve then stops after the step it is at.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Elements of the mesh that errors are estimated with, over those of the result.
 const COARSER: f64 = 1.5;
@@ -50,60 +58,88 @@ pub fn run(arguments: &ReferenceArguments, console: &Console) -> Result<Outcome,
     let shot = Shot::new(character, plan);
     let figures = arguments.shot.output.with_extension("json");
     let mut written = output::paths(&arguments.shot.output, &shot)?;
+    let beside = coarser_path(&arguments.shot.output);
+    if arguments.error {
+        written.extend(output::paths(&beside, &shot)?);
+    }
     written.push(figures.clone());
     source::protect_inputs(&ingredients.inputs(), &written)?;
-    let region = arguments.region.as_ref().map(|name| {
-        character.skeleton.find(name).ok_or_else(|| {
-            let names: Vec<&str> =
-                character.skeleton.joints.iter().filter(|j| j.in_skin).map(|j| j.name.as_str()).collect();
-            format!("--region {name}: no such joint; there are {}", names.join(", "))
+    let joint_of = |option: &str, name: &Option<String>| -> Result<Option<usize>, String> {
+        let Some(name) = name else { return Ok(None) };
+        let joints = &character.skeleton.joints;
+        let found = character.skeleton.find(name).filter(|&j| joints[j].in_skin);
+        found.map(Some).ok_or_else(|| {
+            let names: Vec<&str> = joints.iter().filter(|j| j.in_skin).map(|j| j.name.as_str()).collect();
+            format!("{option} {name}: no joint of the skin is called so; there are {}", names.join(", "))
         })
-    });
+    };
     let settings = Settings {
         resolution: arguments.resolution,
         edge: arguments.edge,
-        region: region.transpose()?,
+        region: joint_of("--region", &arguments.region)?,
+        focus: joint_of("--focus", &arguments.focus)?,
         ..Settings::default()
     };
-    let name_of =
-        |error: ecorche::hero::reference::ReferenceError| format!("{}: {error}", arguments.shot.rig.file);
+    let name_of = |error: ReferenceError| format!("{}: {error}", arguments.shot.rig.file);
     let mut flesh = Reference::new(character.clone(), &settings).map_err(name_of)?;
     describe(&flesh.summary(), console);
     let mut coarser = None;
+    let mut writer = output::create(&arguments.shot.output, &shot)?;
     if arguments.error {
         let edge = Some(COARSER * flesh.summary().edge);
-        coarser = Some(Reference::new(character.clone(), &Settings { edge, ..settings }).map_err(name_of)?);
+        let other = Reference::new(character.clone(), &Settings { edge, ..settings }).map_err(name_of)?;
+        coarser = Some((other, output::create(&beside, &shot)?));
     }
-
-    let mut writer = output::create(&arguments.shot.output, &shot)?;
+    // A second interrupt while this one is being honoured is not an error.
+    let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
     let mut record = Record {
         character: character.name.clone(),
         clip: shot.clip.clone(),
         fps: plan.fps,
         region: arguments.region.clone(),
         mesh: flesh.summary(),
-        coarser: coarser.as_ref().map(Reference::summary),
+        coarser: coarser.as_ref().map(|(other, _)| other.summary()),
+        flesh: flesh.runs(),
         frames: Vec::new(),
     };
     let bar = console.progress("settling", plan.len());
+    let started = Instant::now();
     let mut pose = Pose::rest(character);
     for frame in plan.frames.clone() {
         plan.sample(frame, &mut pose);
-        let (own, report) = flesh.deform(&pose, plan.time(frame))?;
-        let error = match &mut coarser {
-            Some(other) => {
-                let (theirs, _) = other.deform(&pose, plan.time(frame))?;
-                Some(flesh.difference(other, &own, &theirs))
-            }
-            None => None,
+        let time = plan.time(frame);
+        let stopped = |error: ReferenceError| match error {
+            ReferenceError::Interrupted => format!(
+                "{}: interrupted in frame {frame}, after {} of {}; nothing was left behind. Ask for fewer with --frames",
+                arguments.shot.output.display(),
+                frame - plan.frames.start(),
+                plan.len()
+            ),
+            other => name_of(other),
         };
+        let go_on = || !INTERRUPTED.load(Ordering::Relaxed);
+        let (own, report) = flesh.deform_while(&pose, time, go_on).map_err(stopped)?;
+        let mut error = None;
+        if let Some((other, writer)) = &mut coarser {
+            let (theirs, _) = other.deform_while(&pose, time, go_on).map_err(stopped)?;
+            error = Some(flesh.difference(other, &own, &theirs));
+            writer.write_frame(&theirs)?;
+        }
         writer.write_frame(&own)?;
         record.frames.push(FrameRecord { frame, report, error });
-        bar.set_position(record.frames.len() as u64);
-        console.detail(&line(&record.frames[record.frames.len() - 1]));
+        let done = record.frames.len();
+        bar.set_position(done as u64);
+        console.detail(&line(&record.frames[done - 1]));
+        if bar.is_hidden() && done < plan.len() {
+            let left = started.elapsed() * (plan.len() - done) as u32 / done as u32;
+            console.note(&format!("{done} of {} frames; {} left", plan.len(), spoken(left)));
+        }
     }
     bar.finish_and_clear();
-    let paths = writer.finish()?;
+    let mut paths = writer.finish()?;
+    if let Some((_, writer)) = coarser {
+        paths.extend(writer.finish()?);
+    }
     let mut text = serde_json::to_string_pretty(&record)?;
     text.push('\n');
     let figures = file::write(&figures, text.as_bytes())?;
@@ -117,6 +153,12 @@ pub fn run(arguments: &ReferenceArguments, console: &Console) -> Result<Outcome,
         console.print_path(&figures)?;
     }
     Ok(judge(&record, arguments.check, console))
+}
+
+/// A duration as it is said.
+fn spoken(time: Duration) -> String {
+    let seconds = time.as_secs();
+    if seconds < 90 { format!("{seconds} s") } else { format!("{} min", (seconds + 30) / 60) }
 }
 
 fn describe(mesh: &Summary, console: &Console) {

@@ -5,6 +5,7 @@
 //! contact couples is part of the factorised matrix.
 
 use super::barrier::{Barrier, Touch};
+use super::dilatation::Dilatation;
 use crate::tissue::assemble::Assembler;
 use crate::tissue::boundary::Place;
 use crate::tissue::element::volume;
@@ -59,6 +60,7 @@ pub struct Equilibrium {
     /// Vertices of the contact surface, within the tetrahedra.
     skin: Vec<Place>,
     barrier: Barrier,
+    dilatation: Dilatation,
     settings: Settings,
     led: Vec<bool>,
     edge: f64,
@@ -80,9 +82,11 @@ struct Workspace {
 }
 
 impl Equilibrium {
-    /// Starts in the rest shape. `led` tells which nodes follow goals.
+    /// Starts in the rest shape. `led` tells which nodes follow goals; patches of tetrahedra keep their volume with
+    /// `bulk`, a Lamé parameter in pascals.
     pub fn new(
         model: Model,
+        bulk: f64,
         skin: Vec<Place>,
         barrier: Barrier,
         led: Vec<bool>,
@@ -90,8 +94,9 @@ impl Equilibrium {
     ) -> Result<Self, SolveError> {
         let positions = model.rest.clone();
         let edge = model.parts.iter().map(|p| p.edge).fold(f64::INFINITY, f64::min);
-        let work = Workspace::new(&model, &[])?;
-        Ok(Self { model, positions, skin, barrier, settings, led, edge, work })
+        let dilatation = Dilatation::new(&model, bulk);
+        let work = Workspace::new(&model, &dilatation.links().collect::<Vec<_>>())?;
+        Ok(Self { model, positions, skin, barrier, dilatation, settings, led, edge, work })
     }
 
     /// Where the vertices of the contact surface are.
@@ -201,7 +206,8 @@ impl Equilibrium {
 
     fn energy(&mut self, positions: &[DVec3]) -> f64 {
         let elastic = self.work.assembler.energy(&self.model, positions);
-        elastic + self.barrier.energy(&points_at(&self.skin, positions))
+        let volume = self.dilatation.energy(&self.model, positions);
+        elastic + volume + self.barrier.energy(&points_at(&self.skin, positions))
     }
 
     /// Largest part of a step, at most `most`, after which everything has volume and nothing meets.
@@ -232,7 +238,7 @@ impl Equilibrium {
         let touches = self.barrier.find(&points);
         if !self.has_room(&touches) {
             let near = self.barrier.near(&points, 2.0 * self.barrier.width());
-            let mut links: Vec<[u32; 2]> = Vec::new();
+            let mut links: Vec<[u32; 2]> = self.dilatation.links().collect();
             for vertices in touches.iter().map(|t| t.vertices).chain(near) {
                 let nodes: Vec<u32> = vertices
                     .iter()
@@ -248,8 +254,21 @@ impl Equilibrium {
             self.work = Workspace::new(&self.model, &links)?;
         }
         let w = &mut self.work;
+        let pushes = self.dilatation.pushes(&self.model, &self.positions);
+        for (local, &patch) in self.model.local.iter_mut().zip(self.dilatation.patch_of()) {
+            local.pressure = pushes[patch as usize].pressure;
+        }
         w.assembler.assemble(&self.model, &self.positions, curvature, &mut w.forces, &mut w.whole);
         let pattern = &w.assembler.pattern;
+        for push in &pushes {
+            for (k, (&a, slope)) in push.nodes.iter().zip(&push.slopes).enumerate() {
+                let row = *slope * push.stiffness;
+                for (&b, other) in push.nodes[k..].iter().zip(&push.slopes[k..]) {
+                    let block = DMat3::from_cols(row * other.x, row * other.y, row * other.z);
+                    pattern.add(&mut w.whole, a, b, &block);
+                }
+            }
+        }
         for (r, f) in w.right.iter_mut().zip(&w.forces) {
             *r = -*f;
         }
@@ -301,23 +320,7 @@ impl Equilibrium {
                 w.values[at[k] + k] += LOOSE * mean;
             }
         }
-        for column in 0..pattern.len() {
-            let led_column = self.led[pattern.node_at[column] as usize];
-            if led_column {
-                w.right[column] = DVec3::ZERO;
-            }
-            for block in pattern.column(column) {
-                let row = pattern.rows[block] as usize;
-                if led_column || self.led[pattern.node_at[row] as usize] {
-                    let at = pattern.value_index(column, block);
-                    for c in 0..3 {
-                        for r in if row == column { c } else { 0 }..3 {
-                            w.values[at[c] + r] = if row == column && r == c { 1.0 } else { 0.0 };
-                        }
-                    }
-                }
-            }
-        }
+        pattern.hold(&mut w.values, &mut w.right, &self.led);
         w.factor.factorise(pattern, &w.values)?;
         w.product.copy_from_slice(&w.right);
         w.factor.solve(&mut w.right);

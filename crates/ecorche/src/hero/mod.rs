@@ -1,9 +1,15 @@
 //! Simulated flesh on a character's clip: slow, for hero shots, and as the truth that faster methods are measured against.
 //!
-//! [`mod@reference`] fills a character's closed skin with elastic flesh around cores of bone and finds its balance in every
+//! [`mod@reference`] fills a character's closed skin with elastic flesh around bones and finds its balance in every
 //! pose of a clip, with self-contact and without muscles.
 
 pub(crate) mod barrier;
 pub mod cores;
+pub mod dilatation;
 pub mod equilibrium;
+pub mod filling;
+pub mod motion;
 pub mod reference;
+pub mod region;
+pub mod report;
+pub mod skin;

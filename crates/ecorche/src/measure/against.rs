@@ -6,21 +6,23 @@
 //! reference. The *slope* is the angle between the normal of the skin and that of the reference at this point. Means
 //! and percentiles are by area at rest.
 
-use super::{ClipFigures, Judge};
-use crate::character::Character;
+use super::Judge;
 use crate::geom::bvh::Nearest;
 use crate::geom::intersect::closest_with_weights;
 use crate::geom::mesh::corner_normals;
-use crate::output::pc2::Pc2;
-use crate::output::{self, Shot, WriteError};
-use crate::sampling::Plan;
-use crate::skinning::Surface;
 use glam::Vec3;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
-use thiserror::Error;
+
+/// A better answer for one frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Target<'a> {
+    /// Positions of the same vertices.
+    pub positions: &'a [Vec3],
+    /// The vertices for which it is an answer; `None` for all.
+    pub vertices: Option<&'a [bool]>,
+}
 
 /// Distance of one frame to its reference.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -52,6 +54,8 @@ pub struct RegionDistance {
     pub worst: f64,
     /// Mean slope, degrees.
     pub slope: f64,
+    /// 95th percentile of the slope, degrees.
+    pub slope_p95: f64,
 }
 
 /// A vertex beside its reference.
@@ -67,8 +71,9 @@ struct Compared {
 }
 
 impl Judge {
-    /// Compares positions with those of a reference.
-    pub(super) fn against(&self, positions: &[Vec3], reference: &[Vec3]) -> Against {
+    /// Compares positions with those of a reference, on the vertices for which it is an answer.
+    pub(super) fn against(&self, positions: &[Vec3], target: Target) -> Against {
+        let reference = target.positions;
         let triangles = &self.rest.triangles;
         let mut bvh = self.contact.bvh().clone();
         bvh.refit_triangles(reference, triangles);
@@ -96,8 +101,9 @@ impl Judge {
             let slope = if slope.is_finite() { slope } else { 0.0 };
             Compared { vertex: v as u32, distance, slope, area: self.rest_area[v] }
         };
+        let counts = |v: &usize| target.vertices.is_none_or(|list| list[*v]);
         let mut all: Vec<Compared> =
-            (0..positions.len()).into_par_iter().with_min_len(256).map(compare).collect();
+            (0..positions.len()).into_par_iter().with_min_len(256).filter(counts).map(compare).collect();
         let count = self.part_of_vertex.iter().max().map_or(0, |&part| part as usize + 1);
         let mut by_region: Vec<Vec<Compared>> = vec![Vec::new(); count];
         for c in &all {
@@ -106,8 +112,14 @@ impl Judge {
         let regions = by_region.iter_mut().map(|region| {
             let [mean, p95] = spread(region, |c| c.distance);
             let worst = region.iter().map(|c| c.distance).fold(0.0, f32::max);
-            let slope = spread(region, |c| c.slope)[0];
-            RegionDistance { mean: 1e3 * mean, p95: 1e3 * p95, worst: 1e3 * f64::from(worst), slope }
+            let [slope, slope_p95] = spread(region, |c| c.slope);
+            RegionDistance {
+                mean: 1e3 * mean,
+                p95: 1e3 * p95,
+                worst: 1e3 * f64::from(worst),
+                slope,
+                slope_p95,
+            }
         });
         let regions = regions.collect();
         let worst = all.iter().copied().reduce(|a, b| if b.distance > a.distance { b } else { a });
@@ -152,137 +164,57 @@ fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
     normals.into_iter().map(Vec3::normalize_or_zero).collect()
 }
 
-/// Why a reference cannot be compared with.
-#[derive(Debug, Error)]
-pub enum AgainstError {
-    /// The file is missing, damaged or no point cache.
-    #[error(transparent)]
-    Cache(#[from] WriteError),
-    /// Not a PC2 cache.
-    #[error("{}: a reference is a PC2 cache; give one whose name ends in .pc2", path.display())]
-    Format {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The cache belongs to another character.
-    #[error(
-        "{}: holds {found} points, but mesh \"{mesh}\" has {vertices} vertices; make the reference from this character",
-        path.display()
-    )]
-    Points {
-        /// The file.
-        path: PathBuf,
-        /// Points it holds.
-        found: usize,
-        /// The mesh it was read for.
-        mesh: String,
-        /// Vertices of the mesh.
-        vertices: usize,
-    },
-    /// Its frames are not the ones that are measured.
-    #[error(
-        "{}: holds {found} frames from frame {first}, but {wanted} frames from frame {start} of {clip} are measured; \
-         measure the reference's clip, rate and range of frames, or make it again for these",
-        path.display()
-    )]
-    Frames {
-        /// The file.
-        path: PathBuf,
-        /// Its frames.
-        found: usize,
-        /// The number of its first.
-        first: f32,
-        /// Frames to be measured.
-        wanted: usize,
-        /// The first of them.
-        start: usize,
-        /// Their clip.
-        clip: String,
-    },
+/// Distances to a reference, frame by frame, under the name of what was compared.
+pub type Column<'a> = (&'a str, Vec<(usize, &'a Against)>);
+
+/// Distance to the reference by frame: for each column mean, 95th percentile and largest distance in millimetres, and the mean slope
+/// in degrees.
+pub fn frame_table(columns: &[Column]) -> String {
+    let count = columns.iter().map(|c| c.1.len()).max().unwrap_or(0);
+    let rows = (0..count).map(|k| {
+        let number = columns.iter().find_map(|c| c.1.get(k)).map_or(String::new(), |f| f.0.to_string());
+        let cells = columns.iter().map(|c| c.1.get(k).map(|f| [f.1.mean, f.1.p95, f.1.worst, f.1.slope]));
+        (number, cells.collect())
+    });
+    lay_out("frame", columns, rows.collect())
 }
 
-/// A reference surface for every frame of a plan.
-#[derive(Clone, Debug)]
-pub struct Reference {
-    /// Positions of the surface's vertices, by frame.
-    frames: Vec<Vec<Vec3>>,
-    first: usize,
+/// Distance to the reference by region, over a clip: a row per region with skin, for each column its mean over the frames, its
+/// largest 95th percentile and distance in millimetres, and the mean slope in degrees. `names` are the regions' names, in
+/// their order.
+pub fn region_table(columns: &[Column], names: &[&str]) -> String {
+    let cell = |r: usize, column: &Column| {
+        let frames: Vec<RegionDistance> =
+            column.1.iter().filter_map(|(_, f)| f.regions.get(r).copied()).collect();
+        let mean = |value: fn(&RegionDistance) -> f64| {
+            frames.iter().map(value).sum::<f64>() / frames.len().max(1) as f64
+        };
+        let most = |value: fn(&RegionDistance) -> f64| frames.iter().map(value).fold(0.0, f64::max);
+        let found = [mean(|f| f.mean), most(|f| f.p95), most(|f| f.worst), mean(|f| f.slope)];
+        (!frames.is_empty()).then_some(found)
+    };
+    let rows = names.iter().enumerate().map(|(r, name)| {
+        let cells: Vec<Option<[f64; 4]>> = columns.iter().map(|column| cell(r, column)).collect();
+        ((*name).to_owned(), cells)
+    });
+    // Of a region that the reference says nothing about, nothing is told.
+    let told = rows.filter(|(_, cells)| cells.iter().flatten().any(|c| c[2] > 0.0));
+    lay_out("region", columns, told.collect())
 }
 
-impl Reference {
-    /// Reads the PC2 cache at `path`, in the character's own units: a file per mesh named as a bake of the character names
-    /// them. It must hold exactly the frames of `plan`.
-    pub fn read(
-        path: &Path,
-        character: &Character,
-        surface: &Surface,
-        plan: &Plan,
-    ) -> Result<Self, AgainstError> {
-        if output::Format::of(path).ok() != Some(output::Format::Pc2) {
-            return Err(AgainstError::Format { path: path.to_owned() });
-        }
-        let rest = &surface.mesh.positions;
-        let mut frames = vec![rest.clone(); plan.len()];
-        let paths = output::paths(path, &Shot::new(character, plan))?;
-        for ((m, mesh), path) in character.meshes.iter().enumerate().zip(&paths) {
-            if mesh.skin().is_none() {
-                continue;
-            }
-            let cache = Pc2::read(path)?;
-            let start = *plan.frames.start();
-            if cache.samples.len() != plan.len() || cache.first_frame != start as f32 {
-                return Err(AgainstError::Frames {
-                    path: path.clone(),
-                    found: cache.samples.len(),
-                    first: cache.first_frame,
-                    wanted: plan.len(),
-                    start,
-                    clip: plan.clip.map_or("the rest pose".to_owned(), |c| format!("clip \"{}\"", c.name)),
-                });
-            }
-            for (sample, frame) in cache.samples.iter().zip(&mut frames) {
-                if sample.len() != mesh.positions.len() {
-                    return Err(AgainstError::Points {
-                        path: path.clone(),
-                        found: sample.len(),
-                        mesh: mesh.name.clone(),
-                        vertices: mesh.positions.len(),
-                    });
-                }
-                let inside: Vec<Vec3> = sample.iter().map(|&p| character.world.to_internal(p)).collect();
-                surface.gather(m, &inside, frame);
-            }
-        }
-        Ok(Self { frames, first: *plan.frames.start() })
-    }
-
-    /// The positions of a frame; `None` for one outside the plan.
-    pub fn frame(&self, number: usize) -> Option<&[Vec3]> {
-        self.frames.get(number.checked_sub(self.first)?).map(Vec::as_slice)
-    }
-}
-
-/// Distance to the reference by region, over a clip: a row per region with skin, for each method its mean over the frames and its
-/// largest 95th percentile in millimetres, and the mean slope in degrees. `names` are the regions' names, in their order.
-pub fn region_table(methods: &[(&str, &ClipFigures)], names: &[&str]) -> String {
-    let mut text = String::new();
-    let width = names.iter().map(|n| n.chars().count()).max().unwrap_or(0).max("region".len());
+fn lay_out(first: &str, columns: &[Column], rows: Vec<(String, Vec<Option<[f64; 4]>>)>) -> String {
+    let width = rows.iter().map(|r| r.0.chars().count()).max().unwrap_or(0).max(first.len());
+    let mut text = format!("{first:width$}");
     // Writing to a string does not fail.
-    let _ = write!(text, "{:width$}", "region");
-    for (method, _) in methods {
-        let _ = write!(text, "  {:>24}", format!("{method}: mean p95 slope"));
+    for (name, _) in columns {
+        let _ = write!(text, "  {:>26}", format!("{name}: mean p95 worst slope"));
     }
     text.push('\n');
-    for (r, name) in names.iter().enumerate() {
+    for (name, cells) in rows {
         let _ = write!(text, "{name:width$}");
-        for (_, clip) in methods {
-            let of_frame = |f: &super::FrameFigures| f.against.as_ref()?.regions.get(r).copied();
-            let frames: Vec<RegionDistance> = clip.frames.iter().filter_map(of_frame).collect();
-            let count = frames.len().max(1) as f64;
-            let mean = frames.iter().map(|f| f.mean).sum::<f64>() / count;
-            let slope = frames.iter().map(|f| f.slope).sum::<f64>() / count;
-            let p95 = frames.iter().map(|f| f.p95).fold(0.0, f64::max);
-            let _ = write!(text, "  {:>24}", format!("{mean:.2} {p95:.2} {slope:.2}"));
+        for cell in cells {
+            let shown = cell.map_or("-".to_owned(), |[a, b, c, d]| format!("{a:.2} {b:.2} {c:.1} {d:.2}"));
+            let _ = write!(text, "  {shown:>26}");
         }
         text.push('\n');
     }

@@ -55,6 +55,7 @@
 //! ```
 
 mod against;
+mod answer;
 mod clip;
 mod figures;
 mod hollow;
@@ -67,7 +68,8 @@ mod run;
 mod shape;
 mod volume;
 
-pub use against::{Against, AgainstError, Reference, RegionDistance, region_table};
+pub use against::{Against, Column, RegionDistance, Target, frame_table, region_table};
+pub use answer::{AgainstError, Reference, coarser_path};
 pub use clip::{ClipFigures, ClipJudge, Jump, Summary};
 pub use figures::{FIGURES, Figure, FrameFigures, Worse, figure};
 pub use limits::{Limits, LimitsError, Violation};
@@ -136,8 +138,8 @@ pub struct FrameInput<'a> {
     /// What the method starts from in this frame, see [`Judge::start_frame`]; `None` leaves out the figures that compare with
     /// it.
     pub start: Option<&'a StartFrame>,
-    /// Positions of the same vertices in a reference to compare with; `None` leaves the figures out.
-    pub against: Option<&'a [Vec3]>,
+    /// A reference to compare with; `None` leaves the figures out.
+    pub against: Option<Target<'a>>,
     /// Time the method took for the frame.
     pub milliseconds: f64,
     /// What the muscles did, if there are any.
@@ -403,7 +405,7 @@ impl Judge {
             ("reference", input.reference.map_or(vertices, <[_]>::len)),
             ("in_contact", input.in_contact.map_or(vertices, <[_]>::len)),
             ("start", input.start.map_or(vertices, |start| start.positions.len())),
-            ("against", input.against.map_or(vertices, <[_]>::len)),
+            ("against", input.against.map_or(vertices, |target| target.positions.len())),
         ];
         match arrays.into_iter().find(|&(_, found)| found != vertices) {
             Some((what, found)) => Err(JudgeError::Count { what, found, vertices }),

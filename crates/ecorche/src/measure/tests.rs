@@ -649,13 +649,35 @@ fn a_slot_behind_the_contact_is_hollow_until_the_fold_is_closed() {
     assert_eq!(judged(&judge, &wide, &wide).hollow, Some(0.0));
 }
 
+fn whole(positions: &[Vec3]) -> Target<'_> {
+    Target { positions, vertices: None }
+}
+
+#[test]
+fn a_reference_counts_only_where_it_is_an_answer() {
+    let rest = ball(4, 1.0, Vec3::ZERO);
+    let judge = rigid_judge(&rest, true);
+    // The upper half grows; the lower half moves away, but nobody asked about it.
+    let upper: Vec<bool> = rest.positions.iter().map(|p| p.y > 0.2).collect();
+    let moved = |p: &Vec3| if p.y > 0.2 { *p * 1.01 } else { *p - Vec3::Y };
+    let positions: Vec<Vec3> = rest.positions.iter().map(moved).collect();
+    let compared = |vertices| {
+        let target = Target { positions: &positions, vertices };
+        let input = FrameInput { against: Some(target), ..FrameInput::new(0, &rest.positions) };
+        judge.frame(&input).unwrap().against.unwrap()
+    };
+    assert!(compared(Some(&upper)).mean < 11.0, "{:?}", compared(Some(&upper)));
+    assert!(compared(None).mean > 100.0);
+}
+
 #[test]
 fn a_reference_moved_outward_is_as_far_as_it_was_moved() {
     let rest = ball(4, 1.0, Vec3::ZERO);
     let judge = rigid_judge(&rest, true);
     let grown: Vec<Vec3> = rest.positions.iter().map(|&p| p * 1.01).collect();
-    let f =
-        judge.frame(&FrameInput { against: Some(&grown), ..FrameInput::new(0, &rest.positions) }).unwrap();
+    let f = judge
+        .frame(&FrameInput { against: Some(whole(&grown)), ..FrameInput::new(0, &rest.positions) })
+        .unwrap();
     let against = f.against.unwrap();
     assert!((against.mean - 10.0).abs() < 1.0 && (against.worst - 10.0).abs() < 1.0, "{against:?}");
     assert!(against.slope < 1.5, "{against:?}");
@@ -663,8 +685,9 @@ fn a_reference_moved_outward_is_as_far_as_it_was_moved() {
     // Sliding along the reference is no distance, but its facets show.
     let turned: Vec<Vec3> =
         rest.positions.iter().map(|&p| Affine3A::from_rotation_y(0.3).transform_point3(p)).collect();
-    let f =
-        judge.frame(&FrameInput { against: Some(&turned), ..FrameInput::new(0, &rest.positions) }).unwrap();
+    let f = judge
+        .frame(&FrameInput { against: Some(whole(&turned)), ..FrameInput::new(0, &rest.positions) })
+        .unwrap();
     assert!(f.against.unwrap().mean < 3.0);
 }
 

@@ -111,6 +111,27 @@ impl Pattern {
         true
     }
 
+    /// Makes the rows and columns of held nodes those of the identity, and their right-hand sides zero.
+    pub fn hold(&self, values: &mut [f64], right: &mut [DVec3], held: &[bool]) {
+        for column in 0..self.len() {
+            let held_column = held[self.node_at[column] as usize];
+            if held_column {
+                right[column] = DVec3::ZERO;
+            }
+            for block in self.column(column) {
+                let row = self.rows[block] as usize;
+                if held_column || held[self.node_at[row] as usize] {
+                    let at = self.value_index(column, block);
+                    for c in 0..3 {
+                        for r in if row == column { c } else { 0 }..3 {
+                            values[at[c] + r] = if row == column && r == c { 1.0 } else { 0.0 };
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     /// `out = A x` for the symmetric matrix; vectors in elimination order.
     pub fn multiply(&self, values: &[f64], x: &[DVec3], out: &mut [DVec3]) {
         out.fill(DVec3::ZERO);

@@ -577,23 +577,7 @@ impl Simulation {
                 }
             }
         }
-        for column in 0..pattern.len() {
-            let fixed_column = w.fixed[pattern.node_at[column] as usize];
-            if fixed_column {
-                w.ordered[column] = DVec3::ZERO;
-            }
-            for block in pattern.column(column) {
-                let row = pattern.rows[block] as usize;
-                if fixed_column || w.fixed[pattern.node_at[row] as usize] {
-                    let at = pattern.value_index(column, block);
-                    for c in 0..3 {
-                        for r in if row == column { c } else { 0 }..3 {
-                            w.system[at[c] + r] = if row == column && r == c { 1.0 } else { 0.0 };
-                        }
-                    }
-                }
-            }
-        }
+        pattern.hold(&mut w.system, &mut w.ordered, &w.fixed);
         report.timings.solve += clock.elapsed();
     }
 

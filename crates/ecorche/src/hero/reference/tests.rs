@@ -36,11 +36,11 @@ fn at_60() -> &'static (Reference, Frame, PoseReport) {
 fn a_bent_tube_settles_keeps_its_volume_and_does_not_pass_through_itself() {
     let (_, _, report) = at_60();
     assert!(report.converged, "{report:?}");
-    assert!(report.steps >= 12, "no step turns by more than five degrees: {report:?}");
+    assert!(report.steps >= 6, "no step turns by more than ten degrees: {report:?}");
     assert!(report.volume_drift.abs() < 0.01, "{report:?}");
     assert!(report.skin_volume_drift.is_some_and(|drift| drift.abs() < 0.01), "{report:?}");
     assert_eq!((report.pairs, report.inverted), (0, 0));
-    assert!(report.residual < 1e-2, "{report:?}");
+    assert!(report.residual < 3e-2, "before the last step: {report:?}");
 }
 
 #[test]
@@ -153,4 +153,24 @@ fn around_a_region_the_skin_is_skinned() {
     let same = distances.iter().filter(|d| **d == 0.0).count();
     assert!(same > 300 && same < distances.len() - 300, "the hand is not part of the region: {same}");
     assert!(distances.iter().all(|d| *d < 0.02), "no tear at the border");
+}
+
+#[test]
+fn a_finer_mesh_hardly_changes_the_answer() {
+    let character = tube();
+    let (flesh, frame, _) = at_60();
+    let finer = Settings { edge: Some(0.05 / 1.4), ..coarse() };
+    let mut other = Reference::new(character.clone(), &finer).unwrap();
+    let (theirs, report) = other.deform(&bent(&character, 60.0), 0.0).unwrap();
+    assert!(report.converged, "{report:?}");
+    let difference = flesh.difference(&other, frame, &theirs);
+    assert!(difference.mean < 0.003, "the tube is 0.23 m thick: {difference:?}");
+}
+
+#[test]
+fn who_no_longer_wants_an_answer_is_not_kept_waiting() {
+    let character = tube();
+    let mut flesh = Reference::new(character.clone(), &coarse()).unwrap();
+    let error = flesh.deform_while(&bent(&character, 60.0), 0.0, || false).unwrap_err();
+    assert!(matches!(error, ReferenceError::Interrupted), "{error}");
 }

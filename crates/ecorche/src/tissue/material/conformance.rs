@@ -35,7 +35,12 @@ impl Random {
 
     fn local(&mut self) -> Local {
         let fibre = DVec3::new(self.next(), self.next(), self.next()).normalize();
-        Local { fibre, activation: 0.5 + 0.5 * self.next(), stiffness: 1.0 + 0.5 * self.next() }
+        Local {
+            fibre,
+            activation: 0.5 + 0.5 * self.next(),
+            stiffness: 1.0 + 0.5 * self.next(),
+            pressure: 0.0,
+        }
     }
 
     fn rotation(&mut self) -> DMat3 {
@@ -229,6 +234,7 @@ fn materials_agree_with_the_reference() {
             fibre: DVec3::from_slice(&numbers(&case["fibre"])),
             activation: case["activation"].as_f64().unwrap(),
             stiffness: 1.0,
+            pressure: 0.0,
         };
         for given in case["laws"].as_array().unwrap() {
             let name = given["law"].as_str().unwrap();

@@ -105,7 +105,7 @@ impl<T: Isotropic> Material for T {
 /// The two axes other than `k`, in order.
 const OTHERS: [(usize, usize); 3] = [(1, 2), (2, 0), (0, 1)];
 
-fn tangent_from(d: &Svd, principal: &Principal, scale: f64) -> Tangent {
+pub(super) fn tangent_from(d: &Svd, principal: &Principal, scale: f64) -> Tangent {
     let mut out = [[0.0; 9]; 9];
     // Direction `u_i v_j^T` as a row-major 9-vector.
     let direction =
@@ -134,7 +134,7 @@ fn tangent_from(d: &Svd, principal: &Principal, scale: f64) -> Tangent {
 
 /// Adds the ten stiffness blocks. In the frame of `u`, with gradients turned into the frame of `v`, a block
 /// has only the nine products below; turning it back costs less than forming the 9x9 tangent.
-fn add_blocks(d: &Svd, principal: &Principal, volume: f64, shape: &Shape, out: &mut Response) {
+pub(super) fn add_blocks(d: &Svd, principal: &Principal, volume: f64, shape: &Shape, out: &mut Response) {
     let inverse = d.v.transpose();
     let turned = shape.gradients().map(|g| inverse * g);
     let even = (principal.symmetric + principal.antisymmetric) * (0.5 * volume);

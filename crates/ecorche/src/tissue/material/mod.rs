@@ -13,6 +13,7 @@ mod invertible;
 mod isotropic;
 mod logarithmic;
 mod neo_hookean;
+mod pressed;
 mod st_venant_kirchhoff;
 
 pub use composite::{Composite, muscle, tendon};
@@ -23,6 +24,7 @@ pub use invertible::Invertible;
 pub use isotropic::{Isotropic, Principal};
 pub use logarithmic::LogarithmicNeoHookean;
 pub use neo_hookean::StableNeoHookean;
+pub use pressed::Pressed;
 pub use st_venant_kirchhoff::StVenantKirchhoff;
 
 use super::element::Shape;
@@ -41,11 +43,13 @@ pub struct Local {
     pub activation: f64,
     /// Multiplies the isotropic part; 1 leaves the material as it is.
     pub stiffness: f64,
+    /// Derivative of an energy of the volume around it by that volume, pascals; read by [`Pressed`] only.
+    pub pressure: f64,
 }
 
 impl Default for Local {
     fn default() -> Self {
-        Self { fibre: DVec3::X, activation: 0.0, stiffness: 1.0 }
+        Self { fibre: DVec3::X, activation: 0.0, stiffness: 1.0, pressure: 0.0 }
     }
 }
 
