@@ -455,7 +455,7 @@ Examples:
   ecorche render hero.glb -o stretch.png --clip squat --frame 24 --show stretch
 
 Quantities for --show: stretch, depth, crossing, part, weight:JOINT; and with the method implicit iso-error, contact,
-beta, vertex-state, gradient-angle, evaluations")]
+beta, vertex-state, gradient-angle, evaluations; with the method muscles pierce")]
 pub struct Render {
     /// The character.
     #[command(flatten)]

@@ -56,7 +56,7 @@ pub use fat::FatPad;
 pub use musculature::{
     Controls, Flesh, Motion, Musculature, PosedFat, PosedMuscle, Settings, State, Workspace,
 };
-pub(crate) use shape::Table;
+pub(crate) use shape::{Room, Table, Yielded};
 #[cfg(test)]
 pub(crate) use shape::spindle::Axis;
 pub(crate) use shape::spindle::{ActiveProfile, Profile, Profiles};
