@@ -195,6 +195,7 @@ impl<'a> ClipJudge<'a> {
         let against = input.against.map(|reference| judge.against(&positions, reference));
         let volume = judge.volumes.ratios(&positions);
         let [stretch_p95, stretch_max, stretch_min] = judge.stretch(&positions).map(f64::from);
+        let name = |muscle: usize| input.muscle_names.get(muscle).cloned().unwrap_or_default();
         let mut figures = FrameFigures {
             frame: input.frame,
             pairs: detail.pairs.len(),
@@ -231,7 +232,7 @@ impl<'a> ClipJudge<'a> {
             pierce_bones: input.pierce.map(|p| 1e3 * p.bones),
             pierced: input.pierce.map_or(Vec::new(), |p| {
                 let of = |m: &PiercingMuscle| PiercedBy {
-                    muscle: (input.muscle_name)(m.muscle),
+                    muscle: name(m.muscle),
                     depth: 1e3 * m.deepest,
                     area: 1e2 * m.area,
                 };
@@ -239,7 +240,7 @@ impl<'a> ClipJudge<'a> {
             }),
             shown: input.shown.map_or(Vec::new(), |shown| {
                 let of = |&(muscle, [growth, risen]): &(usize, [f64; 2])| ShownMuscle {
-                    muscle: (input.muscle_name)(muscle),
+                    muscle: name(muscle),
                     growth: 1e3 * growth,
                     risen: 1e3 * risen,
                 };

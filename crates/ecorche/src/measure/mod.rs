@@ -145,7 +145,7 @@ pub struct FrameInput<'a> {
     /// What the muscles did, if there are any.
     pub muscles: Option<MuscleReport>,
     /// Their names, by index into the anatomy.
-    pub muscle_name: &'a dyn Fn(usize) -> String,
+    pub muscle_names: &'a [String],
     /// How far they stand out of the skin, if it is known.
     pub pierce: Option<&'a Pierce>,
     /// What shows of them, if it is known.
@@ -165,7 +165,7 @@ impl<'a> FrameInput<'a> {
             against: None,
             milliseconds: 0.0,
             muscles: None,
-            muscle_name: &|_| String::new(),
+            muscle_names: &[],
             pierce: None,
             shown: None,
         }

@@ -50,6 +50,11 @@ pub fn judge_clips(
     let mut clips: Vec<_> = bodies.iter().map(|_| judge.clip()).collect();
     let mut playbacks: Vec<_> =
         bodies.iter().map(|body| (Playback::new(body, plan), Workspace::default())).collect();
+    let muscles = |body: &Body| -> Vec<String> {
+        let definition = body.musculature().map(|m| m.definition());
+        definition.map_or(Vec::new(), |d| d.muscle.iter().map(|m| m.title()).collect())
+    };
+    let names: Vec<Vec<String>> = bodies.iter().map(muscles).collect();
     let bellies: Vec<Option<Bellies>> =
         bodies.iter().map(|body| Some(Bellies::new(body.musculature()?, &surface.mesh))).collect();
     let (mut plain_workspace, mut frame) = (Workspace::default(), Frame::default());
@@ -83,8 +88,6 @@ pub fn judge_clips(
                 let bones = bones_outside(musculature, flesh, &positions, triangles);
                 Pierce { bones, ..pierce(flesh, &positions, triangles) }
             });
-            let muscles = musculature.map_or(&[][..], |m| &m.definition().muscle);
-            let name = |m: usize| muscles.get(m).map_or_else(String::new, |m| m.title());
             let shown = bellies[b].as_ref().zip(plain).map(|(bellies, plain)| {
                 let start = TriMesh { positions: plain.to_vec(), triangles: triangles.clone() };
                 let is_free = |v: usize| !in_contact.get(v).is_some_and(|&held| held);
@@ -99,7 +102,7 @@ pub fn judge_clips(
                 milliseconds,
                 muscles: frame.report.muscles,
                 shown: shown.as_ref(),
-                muscle_name: &name,
+                muscle_names: &names[b],
                 pierce: pierced.as_ref(),
                 ..FrameInput::new(number, &positions)
             })?;
