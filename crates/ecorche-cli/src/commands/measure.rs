@@ -189,7 +189,10 @@ pub fn describe(measured: &Measured) -> String {
                         format!("{} {:.1} of {:.1} mm (frame {frame})", by.muscle, by.risen, by.growth)
                     })
                     .collect();
-                text.push_str(&format!("skin of {method} rises over muscles that grow: {}\n", most.join("; ")));
+                text.push_str(&format!(
+                    "skin of {method} rises over muscles that grow: {}\n",
+                    most.join("; ")
+                ));
             }
             let pierced = figures.pierced();
             if !pierced.is_empty() {
@@ -201,7 +204,10 @@ pub fn describe(measured: &Measured) -> String {
                     })
                     .collect();
                 let count = pierced.len();
-                text.push_str(&format!("out of the skin of {method}, {count} muscles: {}\n", most.join("; ")));
+                text.push_str(&format!(
+                    "out of the skin of {method}, {count} muscles: {}\n",
+                    most.join("; ")
+                ));
             }
         }
         text.push('\n');

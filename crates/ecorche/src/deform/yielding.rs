@@ -63,7 +63,8 @@ impl Yielding {
     pub fn new(mesh: &TriMesh, musculature: &Musculature) -> Self {
         let bvh = Bvh::over_triangles(&mesh.positions, &mesh.triangles);
         let normals = mesh.normals();
-        let skin = Skin { bvh: &bvh, positions: &mesh.positions, triangles: &mesh.triangles, normals: &normals };
+        let skin =
+            Skin { bvh: &bvh, positions: &mesh.positions, triangles: &mesh.triangles, normals: &normals };
         let flesh = musculature.at_bind();
         let depths = |muscle: &PosedMuscle| {
             let mut within = f32::INFINITY;
@@ -92,7 +93,8 @@ impl Yielding {
         }
         let skin = Skin { bvh, positions, triangles: &self.triangles, normals };
         let yielding = |(muscle, clearance): (&mut PosedMuscle, &Vec<f64>)| {
-            let Some((Yielded { shape, lost }, farthest)) = self.yielded(&muscle.shape, clearance, &skin) else {
+            let Some((Yielded { shape, lost }, farthest)) = self.yielded(&muscle.shape, clearance, &skin)
+            else {
                 return [0.0; 2];
             };
             muscle.shape = Arc::new(shape);
@@ -112,7 +114,8 @@ impl Yielding {
         let wanted = |i: usize| {
             let s = i as f64 / (count.max(2) - 1) as f64;
             let at_bind = clearance.get(i).copied().unwrap_or(0.0);
-            at_bind.min(shape.contact_radius(s) + self.skin)
+            // Rays start inside the skin, also where a tendon ended on it at bind.
+            at_bind.min(shape.contact_radius(s) + self.skin).max(2.0 * self.skin)
         };
         let mut points = old.to_vec();
         let mut depths = vec![0.0; count];

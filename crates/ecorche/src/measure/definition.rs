@@ -77,10 +77,7 @@ impl Bellies {
         };
         let watched: Vec<Option<Watched>> =
             skin.positions.par_iter().enumerate().with_min_len(64).map(watch).collect();
-        Self {
-            watched: watched.into_iter().flatten().collect(),
-            least: LEAST_GROWTH * musculature.scale(),
-        }
+        Self { watched: watched.into_iter().flatten().collect(), least: LEAST_GROWTH * musculature.scale() }
     }
 
     /// What shows of `flesh`, as it is before it yields to the skin. `start`: the skinning that the skin starts from;
@@ -96,7 +93,8 @@ impl Bellies {
         let look = |watched: &Watched| {
             let v = watched.vertex as usize;
             let muscle: &PosedMuscle = flesh.muscles.get(watched.fibre as usize)?;
-            let (_, reach, _) = seen_from(&muscle.shape, start.positions[v].as_dvec3()).filter(|_| is_free(v))?;
+            let (_, reach, _) =
+                seen_from(&muscle.shape, start.positions[v].as_dvec3()).filter(|_| is_free(v))?;
             let risen = (positions[v] - start.positions[v]).dot(normals[v]);
             Some((muscle.muscle, reach - watched.reach, f64::from(risen)))
         };

@@ -3,9 +3,9 @@
 //! Points on the surface of every fibre are looked for in the skin: one is outside if the nearest skin faces it and two of three
 //! rays do not come from inside the skin. Its depth is the distance to the nearest skin.
 
+use crate::dynamics::{Keep, Shape};
 use crate::geom::bvh::Bvh;
 use crate::geom::intersect::Ray;
-use crate::dynamics::{Keep, Shape};
 use crate::muscle::{Flesh, Musculature, PosedMuscle};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
@@ -143,12 +143,7 @@ pub fn pierce(flesh: &Flesh, positions: &[Vec3], triangles: &[[u32; 3]]) -> Pier
 }
 
 /// How far the bones of a body stand out of the skin, largest, metres: capsules and surfaces from files, in the pose of `flesh`.
-pub fn bones_outside(
-    body: &Musculature,
-    flesh: &Flesh,
-    positions: &[Vec3],
-    triangles: &[[u32; 3]],
-) -> f64 {
+pub fn bones_outside(body: &Musculature, flesh: &Flesh, positions: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
     let Some(skin) = Skin::new(positions, triangles) else { return 0.0 };
     let mut points: Vec<Vec3> = Vec::new();
     for obstacle in body.system().obstacles().iter().filter(|o| o.keep == Keep::Outside) {

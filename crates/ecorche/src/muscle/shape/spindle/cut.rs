@@ -49,7 +49,11 @@ impl Cut {
 impl Spindle {
     /// The same muscle around `points`, one per vertex of its axis, cut where `room` ends. `room` gives the free way from a point in a
     /// direction, at most so far. `None` for points without extent.
-    pub(in crate::muscle::shape) fn yielded(&self, points: &[DVec3], room: &impl Room) -> Option<Yielded<Self>> {
+    pub(in crate::muscle::shape) fn yielded(
+        &self,
+        points: &[DVec3],
+        room: &impl Room,
+    ) -> Option<Yielded<Self>> {
         let last = self.axis.wide_axes().len() - 1;
         let ends = [self.axis.wide_axes()[0], self.axis.wide_axes()[last]];
         let axis = Axis::new(points, ends, self.axis.twist())?;
@@ -58,8 +62,13 @@ impl Spindle {
         }
         let swept = [&self.axis, &axis].map(|axis| swept_length(axis, &self.profiles, self.activation));
         let width = self.width * (swept[0] / swept[1].max(1e-3 * swept[0])).sqrt();
-        let moved =
-            Self::of_section(axis, self.profiles.clone(), self.activation, self.section, width.min(WIDEST * self.width));
+        let moved = Self::of_section(
+            axis,
+            self.profiles.clone(),
+            self.activation,
+            self.section,
+            width.min(WIDEST * self.width),
+        );
         let mut cut = Cut { room: Vec::with_capacity(points.len()) };
         let mut is_cut = false;
         for i in 0..points.len() {
