@@ -20,6 +20,8 @@ use std::sync::Arc;
 /// Rounds in which axes are moved in and their displacements smoothed. After 3 points of the athlete's pectoralis still are
 /// outside by 2 mm in its squat; 8 look like 5.
 const ROUNDS: usize = 5;
+/// Tries to get a point that is still outside between two folds of skin inside.
+const HALVINGS: usize = 6;
 /// Metres at human size: flesh stays this far under the skin's surface, so that it is not drawn on it.
 const SKIN: f64 = 5e-4;
 
@@ -67,9 +69,8 @@ impl Yielding {
             Skin { bvh: &bvh, positions: &mesh.positions, triangles: &mesh.triangles, normals: &normals };
         let flesh = musculature.at_bind();
         let depths = |muscle: &PosedMuscle| {
-            let mut within = f32::INFINITY;
-            let points = muscle.shape.axis_points();
-            points.iter().map(|&p| skin.depth(p, &mut within).map_or(0.0, |found| found.0)).collect()
+            let depth = |&p: &DVec3| skin.nearest(p, &mut { f32::INFINITY }).map_or(0.0, |found| found.0);
+            muscle.shape.axis_points().iter().map(depth).collect()
         };
         let clearances = flesh.muscles.par_iter().map(depths).collect();
         let skin = SKIN * musculature.scale();
@@ -126,11 +127,11 @@ impl Yielding {
             let mut lacks = false;
             for i in 0..count {
                 let here = points[i];
-                let (depth, out) = skin.depth(here, &mut within)?;
+                let (depth, out, nearest) = skin.nearest(here, &mut within)?;
                 depths[i] = depth;
                 let lack = wanted(i) - depth;
                 if lack > 0.0 {
-                    points[i] -= lack * out;
+                    points[i] = if depth > 0.0 { here - lack * out } else { nearest - wanted(i) * out };
                     depths[i] = wanted(i);
                     lacks = true;
                 }
@@ -149,6 +150,20 @@ impl Yielding {
                 let (far, own) = (around.length(), moved[i].length());
                 let share = ((far - own) / (0.25 * far).max(1e-12)).clamp(0.0, 1.0);
                 points[i] = old[i] + moved[i].lerp(around, share);
+            }
+        }
+        // Between two folds of skin the way in from one may lead out through the other: then half as deep, and so on.
+        for i in (0..count).filter(|_| any) {
+            let mut share = 1.0;
+            for _ in 0..HALVINGS {
+                let (depth, out, nearest) = skin.nearest(points[i], &mut { f32::INFINITY })?;
+                depths[i] = depth;
+                if depth >= self.skin {
+                    break;
+                }
+                points[i] = nearest - (share * wanted(i)).max(2.0 * self.skin) * out;
+                depths[i] = 0.0;
+                share *= 0.5;
             }
         }
         let farthest = points.iter().zip(old).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
@@ -170,9 +185,9 @@ struct Skin<'a> {
 }
 
 impl Skin<'_> {
-    /// How deep a point lies under the skin, metres, negative outside, and the direction outward. `within`: no skin is farther; set to
-    /// the distance found.
-    fn depth(&self, point: DVec3, within: &mut f32) -> Option<(f64, DVec3)> {
+    /// How deep a point lies under the skin, metres, negative outside, the direction outward, and the nearest place of the skin.
+    /// `within`: no skin is farther; set to the distance found.
+    fn nearest(&self, point: DVec3, within: &mut f32) -> Option<(f64, DVec3, DVec3)> {
         let p = point.as_vec3();
         let nearest = self.bvh.nearest(p, *within, self.positions, self.triangles, |_, _| true)?;
         *within = nearest.distance;
@@ -186,7 +201,7 @@ impl Skin<'_> {
         let out = normal.normalize_or(whole.normalize_or_zero());
         let is_outside = (p - nearest.point).dot(out) > 0.0;
         let depth = if is_outside { -nearest.distance } else { nearest.distance };
-        Some((depth.into(), out.as_dvec3()))
+        Some((depth.into(), out.as_dvec3(), nearest.point.as_dvec3()))
     }
 }
 
