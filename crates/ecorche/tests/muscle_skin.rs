@@ -312,7 +312,7 @@ fn the_athlete_runs_on_a_hundred_muscles() {
         let all = || frame.meshes.iter().flat_map(|m| &m.positions);
         assert!(all().all(|p: &Vec3| p.is_finite()));
         let [_, out] = stands_out(&body, &frame);
-        assert!(out < 1.0, "frame {n}: a muscle stands out of the skin by {out} mm");
+        assert!(out < 2.0, "frame {n}: a muscle stands out of the skin by {out} mm");
     }
 }
 
