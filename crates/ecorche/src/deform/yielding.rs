@@ -17,8 +17,7 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Rounds in which axes are moved in and their displacements smoothed. After 3 points of the athlete's pectoralis still are
-/// outside by 2 mm in its squat; 8 look like 5.
+/// Rounds in which axes are moved in and their displacements smoothed. Not tuned: with 5 the arm's curl has nothing outside.
 const ROUNDS: usize = 5;
 /// Tries to get a point that is still outside between two folds of skin inside.
 const HALVINGS: usize = 6;
