@@ -41,8 +41,10 @@ pub struct Found {
     pub pieces: Option<Arc<Pieces>>,
     /// Pieces that were worse off than by skinning and faded back to it, and how many of their vertices.
     pub faded: Vec<(u32, u32)>,
-    /// Muscles and fat; empty without.
+    /// Muscles and fat, inside the skin; empty without.
     pub flesh: Flesh,
+    /// The same before they yielded to the skin.
+    pub free_flesh: Flesh,
     /// Name and milliseconds of each stage, in order, on this machine; empty without tracking.
     pub stages: Vec<(&'static str, f64)>,
     /// Positions of the traced vertex, each with the stage that moved it there; empty if none is traced, and for schemes
@@ -82,9 +84,11 @@ impl Found {
         self.path.clear();
         self.pieces = None;
         self.faded.clear();
-        self.flesh.muscles.clear();
-        self.flesh.fat.clear();
-        self.flesh.frames.clear();
+        for flesh in [&mut self.flesh, &mut self.free_flesh] {
+            flesh.muscles.clear();
+            flesh.fat.clear();
+            flesh.frames.clear();
+        }
     }
 }
 
@@ -131,6 +135,10 @@ pub struct MuscleReport {
     pub resets: usize,
     /// How far the worst particle is inside a bone beyond its clearance, metres.
     pub deepest: f32,
+    /// How far the axis of a fibre went at most to be inside the final skin, metres.
+    pub yielded: f32,
+    /// What the final skin cuts off the muscles and finds no other place along them, cubic metres.
+    pub lost: f32,
 }
 
 /// What tracking did in one frame. Vertices are those of the welded surface.

@@ -1,15 +1,18 @@
 //! Named quantities per vertex, from any stage, to look at.
 
 use crate::character::{Character, Pose};
+use crate::field::Field;
 use crate::frame::{Found, Frame};
 use crate::geom::Adjacency;
 use crate::measure::{FrameInput, Judge};
 use crate::output::ColourMap;
 use crate::skinning::Surface;
 use crate::tracking::VertexReport;
+use glam::Vec3;
+use rayon::prelude::*;
 
 /// The quantities there are, with what they show.
-pub const QUANTITIES: [(&str, &str); 12] = [
+pub const QUANTITIES: [(&str, &str); 13] = [
     ("stretch", "mean length of the edges around a vertex over rest"),
     ("depth", "depth of vertices inside another part of the skin"),
     ("crossing", "triangles that meet others, and did not at rest"),
@@ -21,6 +24,7 @@ pub const QUANTITIES: [(&str, &str); 12] = [
     ("beta", "how strongly contact holds a vertex, smoothed over the skin; with tracking"),
     ("vertex-state", "0 asleep, 1 free, 2 in contact, 3 fell back; with tracking"),
     ("gradient-angle", "angle between the gradients of two parts in contact; with tracking"),
+    ("pierce", "how far muscles stand out of the skin there; with muscles"),
     ("evaluations", "how often the fields were sampled for a vertex; with tracking"),
 ];
 
@@ -58,6 +62,9 @@ pub enum QuantityError {
     /// The stack has no tracking.
     #[error("{0}: only tracking finds it; choose a method that tracks, implicit or muscles")]
     NotTracked(String),
+    /// The frame has no muscles.
+    #[error("{0}: needs muscles; choose the method muscles, and an anatomy that has any")]
+    NoMuscles(String),
     /// The surface cannot be judged.
     #[error(transparent)]
     Judge(#[from] crate::measure::JudgeError),
@@ -110,6 +117,11 @@ impl<'a> Inspector<'a> {
                 let spread = |region: u32| ((region * 7) % (last as u32 + 1)) as f32;
                 ("", [0.0, last], ColourMap::Sequential, regions.iter().map(|&r| spread(r)).collect())
             }
+            ("pierce", _) => {
+                let values = self.pierced(frame)?;
+                let most = values.iter().fold(1.0f32, |a, &b| a.max(b));
+                ("mm", [0.0, most], ColourMap::Sequential, values)
+            }
             (name, _) if of_tracking => of_tracking_values(name, tracked),
             (name, _) => {
                 let values = self.crossings(frame, pose, name == "depth")?;
@@ -124,6 +136,20 @@ impl<'a> Inspector<'a> {
         let meshes = 0..self.character.meshes.len();
         let values = meshes.map(|m| self.surface.to_mesh(self.character, m, &values)).collect();
         Ok(Quantity { name: self.name.clone(), unit, range, map, values })
+    }
+
+    /// How deep each vertex lies in a muscle, millimetres.
+    fn pierced(&self, frame: &Frame) -> Result<Vec<f32>, QuantityError> {
+        let muscles = &frame.found.flesh.muscles;
+        if muscles.is_empty() {
+            return Err(QuantityError::NoMuscles(self.name.clone()));
+        }
+        let depth = |p: &Vec3| {
+            let near = muscles.iter().filter(|m| m.shape.support().contains(*p));
+            let distances = near.filter_map(|m| m.shape.near(p.as_dvec3(), m.shape.thickest()));
+            distances.fold(0.0f32, |most, near| most.max(-1e3 * near.distance as f32))
+        };
+        Ok(self.surface.positions(frame).par_iter().with_min_len(256).map(depth).collect())
     }
 
     fn weights(&self, joint: u32) -> Vec<f32> {

@@ -104,6 +104,63 @@ fn skin_rises_over_the_contracted_biceps_and_sinks_over_the_stretched_triceps() 
     assert!(triceps[0] < -0.5 && triceps[0] < triceps[1] - 0.5, "over the triceps {triceps:?} mm");
 }
 
+/// How far muscles stand out of the skin, before they yield to it and after, millimetres.
+fn stands_out(body: &Body, frame: &Frame) -> [f64; 2] {
+    let surface = body.surface().unwrap();
+    let positions = surface.positions(frame);
+    [&frame.found.free_flesh, &frame.found.flesh]
+        .map(|flesh| 1e3 * ecorche::measure::pierce(flesh, &positions, &surface.mesh.triangles).deepest)
+}
+
+#[test]
+fn muscles_yield_to_the_skin_and_keep_their_volume() {
+    let (character, body) = arm();
+    let plan = plan(character, "curl");
+    let (mut playback, mut workspace) = (Playback::new(body, &plan), Workspace::default());
+    let (mut worst, mut free) = (0.0f64, 0.0f64);
+    for number in [0, 8, 12, 16, 20, 26] {
+        let frame = playback.frame(number, &mut workspace);
+        let [before, after] = stands_out(body, &frame);
+        (free, worst) = (free.max(before), worst.max(after));
+        let whole: f64 = frame.found.free_flesh.muscles.iter().map(|m| m.shape.volume()).sum();
+        let lost = f64::from(frame.report.muscles.unwrap().lost) / whole;
+        println!("frame {number}: {before:.2} mm, then {after:.2}; {:.2} % lost", 100.0 * lost);
+        assert!(lost < 0.03, "frame {number}: {lost} of the volume is lost");
+    }
+    assert!(free > 5.0, "the skin cannot follow everything: {free} mm");
+    assert!(worst < 0.5, "{worst} mm");
+    let rest = body.rest(&mut workspace);
+    let axes = rest.found.flesh.muscles.iter().zip(&rest.found.free_flesh.muscles);
+    let moved = axes.map(|(a, b)| a.shape.place(0.5).0.distance(b.shape.place(0.5).0)).fold(0.0, f64::max);
+    assert!(moved < 1e-4, "at rest nothing has to yield: {moved} m");
+}
+
+#[test]
+fn what_yields_follows_the_pose_without_jumps() {
+    let (character, body) = arm();
+    let clip = character.clip("curl").unwrap();
+    let (mut pose, mut workspace) = (Pose::rest(character), Workspace::default());
+    let mut rings = |at: f32| {
+        clip.sample(clip.start + at, &mut pose);
+        let frame = body.deform(&pose, 0.0, &mut workspace);
+        let muscles = frame.found.flesh.muscles.iter();
+        muscles
+            .flat_map(|m| m.shape.rings().map(|r| (r.centre, r.radius)).collect::<Vec<_>>())
+            .collect::<Vec<_>>()
+    };
+    for start in [0.45f32, 0.75] {
+        let mut last = rings(start);
+        for step in 1..=8 {
+            let next = rings(start + 2e-4 * step as f32);
+            let far =
+                |(a, b): (&(glam::DVec3, f64), &(glam::DVec3, f64))| a.0.distance(b.0) + (a.1 - b.1).abs();
+            let moved = last.iter().zip(&next).map(far).fold(0.0, f64::max);
+            assert!(moved < 1.5e-3, "{start} s, step {step}: a section jumps by {} mm", 1e3 * moved);
+            last = next;
+        }
+    }
+}
+
 #[test]
 fn definition_scales_what_shows() {
     let (character, body) = arm();
@@ -194,7 +251,12 @@ fn the_same_bits_on_one_thread_and_on_two() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| Playback::new(body, &plan).frame(14, &mut Workspace::default()))
     };
-    assert!(run(1) == run(2));
+    let [one, two] = [run(1), run(2)];
+    assert!(one == two);
+    let rings = |frame: &Frame| -> Vec<_> {
+        frame.found.flesh.muscles.iter().flat_map(|m| m.shape.rings().collect::<Vec<_>>()).collect()
+    };
+    assert!(rings(&one) == rings(&two), "what yields to the skin, too");
 }
 
 #[test]
@@ -249,6 +311,8 @@ fn the_athlete_runs_on_a_hundred_muscles() {
         assert!(muscles.deepest < 1e-3 && muscles.resets == 0, "frame {n}: {muscles:?}");
         let all = || frame.meshes.iter().flat_map(|m| &m.positions);
         assert!(all().all(|p: &Vec3| p.is_finite()));
+        let [_, out] = stands_out(&body, &frame);
+        assert!(out < 2.0, "frame {n}: a muscle stands out of the skin by {out} mm");
     }
 }
 

@@ -179,6 +179,10 @@ fn compare(
     )
 }
 
+/// Muscles that are listed if they stand out of the skin, and if they grow.
+const PIERCED: usize = 5;
+const SHOWN: usize = 12;
+
 /// A table per clip, its worst frames by pairs, and the vertices behind the largest popping.
 pub fn describe(measured: &Measured) -> String {
     let mut text = String::new();
@@ -196,6 +200,35 @@ pub fn describe(measured: &Measured) -> String {
                 text.push_str(&format!(
                     "largest popping of {method}, frame {}: {jump}\n",
                     popping.worst_frame
+                ));
+            }
+            let shown = figures.shown();
+            if !shown.is_empty() {
+                let most: Vec<String> = shown
+                    .iter()
+                    .take(SHOWN)
+                    .map(|(by, frame)| {
+                        format!("{} {:.1} of {:.1} mm (frame {frame})", by.muscle, by.risen, by.growth)
+                    })
+                    .collect();
+                text.push_str(&format!(
+                    "skin of {method} rises over muscles that grow: {}\n",
+                    most.join("; ")
+                ));
+            }
+            let pierced = figures.pierced();
+            if !pierced.is_empty() {
+                let most: Vec<String> = pierced
+                    .iter()
+                    .take(PIERCED)
+                    .map(|(by, frame)| {
+                        format!("{} {:.2} mm, {:.1} % (frame {frame})", by.muscle, by.depth, by.area)
+                    })
+                    .collect();
+                let count = pierced.len();
+                text.push_str(&format!(
+                    "out of the skin of {method}, {count} muscles: {}\n",
+                    most.join("; ")
                 ));
             }
         }

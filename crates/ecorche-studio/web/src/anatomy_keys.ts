@@ -27,6 +27,8 @@ export type Skin = {
   layers: "auto" | "one" | "off";
   /** How much of the muscles' motion shows on the skin: 0 soft, 1 lean, 1.5 as in comics. */
   definition: number;
+  /** How muscles are solved in time: all links of a fibre together, link by link, or as in the thesis, where stiffness depends on the step. */
+  solver: "direct" | "xpbd" | "pbd";
   /** Joints with settings of their own, by name. */
   joint: Record<string, JointSettings>;
 };
@@ -257,6 +259,7 @@ export const KEYS = {
     blend: { label: "Blend", about: "How the skin lies over muscles that meet: rounded in grooves, or close to each, which shows every outline.", choices: ["fillet", "detail"] },
     layers: { label: "Layers", about: "What becomes of characters of several pieces: roles by what is measured, all pieces as one skin, or skinning alone.", choices: ["auto", "one", "off"] },
     definition: { label: "Definition", about: "How much of the muscles' motion shows on the skin: 0 soft, 1 lean, 1.5 as in comics.", slider: { min: 0, max: 2, step: 0.05, scale: 1, unit: "×" } },
+    solver: { label: "Solver", about: "How muscles are solved in time: all links of a fibre together, link by link, or as in the thesis, where stiffness depends on the step.", choices: ["direct", "xpbd", "pbd"] },
     joint: { label: "Joint", about: "Joints with settings of their own, by name." },
   },
   ControllerCurve: {

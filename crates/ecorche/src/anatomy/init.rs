@@ -119,6 +119,22 @@ fn body(text: &mut String, character: &Character, preset: &Preset) -> std::fmt::
     for fat in &body.fat {
         writeln!(text, "{}", write::fat(fat))?;
     }
+    writeln!(
+        text,
+        "# What is solid in a bone, which muscles run around. Without an entry it is a capsule to each child."
+    )?;
+    writeln!(
+        text,
+        "# [[bone]]\n# bone = \"{}\"",
+        character.skeleton.joints.first().map_or("NAME", |j| &j.name).escape_default()
+    )?;
+    writeln!(
+        text,
+        "# mesh = \"bones/NAME.obj\"          # a closed surface: OBJ, PLY or VTP, relative to this file"
+    )?;
+    writeln!(text, "# mesh_scale = 0.01               # to metres")?;
+    writeln!(text, "# mesh_in_bind_space = true       # or along the axes of the joint")?;
+    writeln!(text, "# Or another capsule: radius = 0.01, ends = [[0.0, 0.0, 0.0], [0.0, 0.2, 0.0]]\n")?;
     writeln!(text, "# A parameter over a clip: activation, gain, eccentricity or stiffness.")?;
     writeln!(text, "# [[keys]]\n# clip = \"run\"\n# muscle = \"NAME\"\n# side = \"left\"")?;
     writeln!(text, "# parameter = \"activation\"\n# values = [[0.0, 0.2], [0.5, 1.0]]   # seconds, value")?;

@@ -113,6 +113,12 @@ pub static SKIN: Table = Table::of::<SkinDef>(
             "How much of the muscles' motion shows on the skin: 0 soft, 1 lean, 1.5 as in comics.",
         )
         .slider_in("×", 1.0, [0.0, 2.0, 0.05]),
+        Key::new(
+            "solver",
+            Kind::Choice(&["direct", "xpbd", "pbd"]),
+            "How muscles are solved in time: all links of a fibre together, link by link, or as in the thesis, where \
+             stiffness depends on the step.",
+        ),
         Key::new("joint", Kind::ByName(&JOINT), "Joints with settings of their own, by name."),
     ],
 );

@@ -62,7 +62,9 @@ pub use edit::{Edit, EditError, History, Kind, Target};
 pub use file::{AnatomyFile, FileError};
 pub use frames::BindFrames;
 pub use problem::{AnatomyError, Located};
-pub use skin::{ControllerCurve, ControllerDef, JointDef, MuscleBlend, SamplesDef, SkinDef, TrackingDef};
+pub use skin::{
+    ControllerCurve, ControllerDef, JointDef, MuscleBlend, SamplesDef, SkinDef, SolverDef, TrackingDef,
+};
 
 use crate::muscle::definition::BodyDef;
 

@@ -33,6 +33,8 @@ pub struct SkinDef {
     pub layers: Layering,
     /// How much of the muscles' motion shows on the skin, 0 to 5: 0 soft, 1 lean, 1.5 as in comics.
     pub definition: f32,
+    /// How muscles are solved in time.
+    pub solver: SolverDef,
     /// Joints with settings of their own, by name.
     pub joint: BTreeMap<String, JointDef>,
 }
@@ -51,6 +53,7 @@ impl Default for SkinDef {
             blend: MuscleBlend::Fillet,
             layers: Layering::Auto,
             definition: 1.0,
+            solver: SolverDef::Direct,
             joint: BTreeMap::new(),
         }
     }
@@ -109,6 +112,19 @@ pub enum MuscleBlend {
     Fillet,
     /// Close to every muscle, whose outlines show; for comparison.
     Detail,
+}
+
+/// How muscles are solved in time, see [`dynamics::Solver`](crate::dynamics::Solver).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SolverDef {
+    /// All links of a fibre together.
+    #[default]
+    Direct,
+    /// Link by link, with compliances.
+    Xpbd,
+    /// Link by link, with the thesis' shares per step: 0.1 of an error corrected, 0.9 of the speed kept.
+    Pbd,
 }
 
 /// A controller as written in a file.

@@ -2,13 +2,14 @@
 
 use super::flesh::{Flesh, Moment};
 use super::papers::{self, Papers};
+use super::yielding::{self, Yielding};
 use super::{BindError, MuscleSettings, Settings, State, Tracking, Under, field, morph_weights};
 use crate::anatomy::{BindFrames, SamplesDef};
 use crate::cache::Cache;
 use crate::character::{Character, Pose};
 use crate::field::SurfaceSample;
 use crate::field::tree::Tree;
-use crate::frame::{Found, MuscleReport, TrackingReport};
+use crate::frame::{Found, FrameMesh, MuscleReport, TrackingReport};
 use crate::muscle::definition::BodyDef;
 use crate::muscle::{self, Motion, Musculature};
 use crate::parts::{FOLLOWS, Parts, Retouch};
@@ -26,6 +27,7 @@ pub(super) struct Implicit {
     /// How the parts' fields are joined.
     pub tree: Arc<Tree>,
     flesh: Option<Flesh>,
+    yielding: Option<Yielding>,
     scheme: Scheme,
 }
 
@@ -44,6 +46,7 @@ pub(super) struct Workspace {
     robust: robust::Workspace,
     tracked: robust::Tracked,
     papers: papers::Workspace,
+    yielding: yielding::Workspace,
 }
 
 impl Workspace {
@@ -80,7 +83,8 @@ impl Implicit {
             }
             _ => Scheme::Papers(Box::new(Papers::new(character, &surface, &parts, &tree, settings))),
         };
-        Ok(Self { surface, parts, tree, flesh, scheme })
+        let yielding = flesh.as_ref().map(|f| Yielding::new(&surface.mesh, f.musculature()));
+        Ok(Self { surface, parts, tree, flesh, yielding, scheme })
     }
 
     pub fn musculature(&self) -> Option<&Musculature> {
@@ -112,6 +116,7 @@ impl Implicit {
             pads: flesh.fat.len(),
             resets: report.resets,
             deepest: report.deepest as f32,
+            ..MuscleReport::default()
         };
         Some((flesh, report))
     }
@@ -184,6 +189,23 @@ impl Implicit {
             faded_pieces: found.faded.len(),
         };
         (report, count(&|r| r.fell_back))
+    }
+
+    /// What lies under the skin yields to the skin of these meshes.
+    pub fn yield_to_skin(
+        &self,
+        meshes: &[FrameMesh],
+        flesh: &mut muscle::Flesh,
+        w: &mut Workspace,
+        report: &mut MuscleReport,
+    ) {
+        let Some(yielding) = &self.yielding else { return };
+        let positions = w.yielding.positions();
+        positions.clear();
+        positions.extend(self.surface.source().map(|(m, v)| meshes[m].positions[v]));
+        let found = yielding.apply(flesh, &mut w.yielding);
+        report.yielded = found.farthest as f32;
+        report.lost = found.lost as f32;
     }
 
     fn mark_bad_joints(&self, posed_from_bind: &[Affine3A], reports: &mut [VertexReport]) {

@@ -23,6 +23,7 @@ mod settings;
 mod stack;
 #[cfg(test)]
 mod tests;
+mod yielding;
 
 pub use crate::dynamics::{Settings as DynamicsSettings, Solver as DynamicsSolver};
 pub use field::BodyField;
@@ -349,6 +350,12 @@ impl Body {
         {
             report.surface = Some(displaced);
             report.fell_back += displaced.fell_back;
+        }
+        if let (Some(implicit), Some(muscles)) = (&self.implicit, &mut report.muscles) {
+            let started = std::time::Instant::now();
+            found.free_flesh.clone_from(&found.flesh);
+            implicit.yield_to_skin(meshes, &mut found.flesh, w, muscles);
+            found.stages.push(("yield", started.elapsed().as_secs_f64() * 1e3));
         }
         for (mesh, FrameMesh { positions, normals }) in self.character.meshes.iter().zip(meshes) {
             mesh.shading.normals_into(positions, corner_normals, normals);

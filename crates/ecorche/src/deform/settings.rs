@@ -1,9 +1,9 @@
 //! What a character is bound with.
 
 use super::stack::{Stack, Tracking};
-use crate::anatomy::{ControllerDef, MuscleBlend, SamplesDef, SkinDef};
+use crate::anatomy::{ControllerDef, MuscleBlend, SamplesDef, SkinDef, SolverDef};
 use crate::character::Skeleton;
-use crate::dynamics;
+use crate::dynamics::{self, Solver};
 use crate::field::{Composition, operator};
 use crate::muscle::Motion;
 use crate::parts::PartSettings;
@@ -108,6 +108,11 @@ impl Settings {
         settings.robust.max_offset = skin.max_offset;
         settings.muscles.blend = skin.blend;
         settings.robust.definition = skin.definition;
+        settings.muscles.dynamics.solver = match skin.solver {
+            SolverDef::Direct => Solver::Direct,
+            SolverDef::Xpbd => Solver::Xpbd,
+            SolverDef::Pbd => Solver::Pbd { stiffness: 0.1, kept: 0.9 },
+        };
         let composition = |(operator, controller): (Option<&str>, Option<&ControllerDef>)| {
             let named = operator.is_some() || controller.is_some();
             named.then(|| composition(operator.unwrap_or(tracking.operator()), controller)).flatten()

@@ -1,7 +1,9 @@
 //! Judging the frames of a clip one after another.
 
+use super::definition::ShownMuscle;
 use super::figures::{FIGURES, FrameFigures, Worse};
 use super::motion::{self, Histogram};
+use super::pierce::{PiercedBy, PiercingMuscle};
 use super::{FrameDetail, FrameInput, Judge, JudgeError};
 use crate::geom::self_contact::SelfContact;
 use glam::{Affine3A, Vec3};
@@ -65,6 +67,34 @@ impl ClipFigures {
     /// The summary of a figure; `None` if no frame has it.
     pub fn of(&self, figure: &str) -> Option<&Summary> {
         self.summary.iter().find(|s| s.figure == figure)
+    }
+
+    /// The muscles that stand out of the skin in some frame, deepest first: each where it stands out farthest, with that frame.
+    pub fn pierced(&self) -> Vec<(PiercedBy, usize)> {
+        let mut worst: Vec<(PiercedBy, usize)> = Vec::new();
+        for (frame, by) in self.frames.iter().flat_map(|f| f.pierced.iter().map(move |by| (f.frame, by))) {
+            match worst.iter_mut().find(|(known, _)| known.muscle == by.muscle) {
+                Some(known) if known.0.depth >= by.depth => {}
+                Some(known) => *known = (by.clone(), frame),
+                None => worst.push((by.clone(), frame)),
+            }
+        }
+        worst.sort_by(|a, b| b.0.depth.total_cmp(&a.0.depth));
+        worst
+    }
+
+    /// The superficial muscles that grow in some frame, those that grow most first: each where it grew most, with that frame.
+    pub fn shown(&self) -> Vec<(ShownMuscle, usize)> {
+        let mut most: Vec<(ShownMuscle, usize)> = Vec::new();
+        for (frame, by) in self.frames.iter().flat_map(|f| f.shown.iter().map(move |by| (f.frame, by))) {
+            match most.iter_mut().find(|(known, _)| known.muscle == by.muscle) {
+                Some(known) if known.0.growth >= by.growth => {}
+                Some(known) => *known = (by.clone(), frame),
+                None => most.push((by.clone(), frame)),
+            }
+        }
+        most.sort_by(|a, b| b.0.growth.total_cmp(&a.0.growth));
+        most
     }
 
     /// The `count` worst frames by a figure, worst first; ties go to the earlier frame.
@@ -165,6 +195,7 @@ impl<'a> ClipJudge<'a> {
         let against = input.against.map(|reference| judge.against(&positions, reference));
         let volume = judge.volumes.ratios(&positions);
         let [stretch_p95, stretch_max, stretch_min] = judge.stretch(&positions).map(f64::from);
+        let name = |muscle: usize| input.muscle_names.get(muscle).cloned().unwrap_or_default();
         let mut figures = FrameFigures {
             frame: input.frame,
             pairs: detail.pairs.len(),
@@ -196,9 +227,27 @@ impl<'a> ClipJudge<'a> {
             milliseconds: input.milliseconds,
             muscle_depth: input.muscles.map(|m| f64::from(m.deepest)),
             muscle_resets: input.muscles.map(|m| m.resets),
-            pierce: input.pierce.map(|p| 1e3 * p.0.deepest),
-            pierce_area: input.pierce.map(|p| 1e2 * p.0.area),
-            pierce_muscle: input.pierce.filter(|p| p.0.deepest > 0.0).map(|p| p.1.to_owned()),
+            pierce: input.pierce.map(|p| 1e3 * p.deepest),
+            pierce_area: input.pierce.map(|p| 1e2 * p.area),
+            pierce_bones: input.pierce.map(|p| 1e3 * p.bones),
+            pierced: input.pierce.map_or(Vec::new(), |p| {
+                let of = |m: &PiercingMuscle| PiercedBy {
+                    muscle: name(m.muscle),
+                    depth: 1e3 * m.deepest,
+                    area: 1e2 * m.area,
+                };
+                p.muscles.iter().map(of).collect()
+            }),
+            shown: input.shown.map_or(Vec::new(), |shown| {
+                let of = |&(muscle, [growth, risen]): &(usize, [f64; 2])| ShownMuscle {
+                    muscle: name(muscle),
+                    growth: 1e3 * growth,
+                    risen: 1e3 * risen,
+                };
+                shown.muscles.iter().map(of).collect()
+            }),
+            definition: input.shown.and_then(|shown| shown.definition),
+            muscle_lost: input.muscles.map(|m| 1e6 * f64::from(m.lost)),
             ..FrameFigures::default()
         };
         let motion = self.motion(&positions, input.posed_from_rest, &mut figures);

@@ -1,6 +1,8 @@
 //! The figures of one frame, and what each of them means.
 
 use super::against::Against;
+use super::definition::ShownMuscle;
+use super::pierce::PiercedBy;
 use serde::Serialize;
 
 /// Everything measured on one frame. Lengths in metres where nothing else is said, ratios to rest. What is compared with the
@@ -87,8 +89,16 @@ pub struct FrameFigures {
     pub pierce: Option<f64>,
     /// Share of their surface that is more than 2 mm outside, per cent.
     pub pierce_area: Option<f64>,
-    /// The muscle that stands out farthest.
-    pub pierce_muscle: Option<String>,
+    /// How far bones stand out of the skin, largest, millimetres; `None` without muscles.
+    pub pierce_bones: Option<f64>,
+    /// The muscles that stand out, deepest first.
+    pub pierced: Vec<PiercedBy>,
+    /// How much of the growth of superficial bellies reaches the skin; `None` if none grows.
+    pub definition: Option<f64>,
+    /// The superficial muscles that grew by more than 1 mm.
+    pub shown: Vec<ShownMuscle>,
+    /// What the skin cuts off the muscles and finds no other place, millilitres; `None` without muscles.
+    pub muscle_lost: Option<f64>,
     /// Time the method took.
     pub milliseconds: f64,
 }
@@ -424,6 +434,30 @@ pub const FIGURES: &[Figure] = &[
         decimals: 2,
         worse: Worse::Larger,
         value: |f| f.pierce_area,
+    },
+    Figure {
+        name: "pierce_bones",
+        meaning: "how far bones stand out of the skin, largest",
+        unit: "mm",
+        decimals: 2,
+        worse: Worse::Larger,
+        value: |f| f.pierce_bones,
+    },
+    Figure {
+        name: "definition",
+        meaning: "how much of the growth of superficial bellies reaches the skin",
+        unit: "",
+        decimals: 2,
+        worse: Worse::Smaller,
+        value: |f| f.definition,
+    },
+    Figure {
+        name: "muscle_lost",
+        meaning: "volume that the skin cuts off the muscles and finds no other place",
+        unit: "ml",
+        decimals: 2,
+        worse: Worse::Larger,
+        value: |f| f.muscle_lost,
     },
     Figure {
         name: "milliseconds",

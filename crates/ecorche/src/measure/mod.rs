@@ -57,6 +57,7 @@
 mod against;
 mod answer;
 mod clip;
+mod definition;
 mod figures;
 mod hollow;
 mod limits;
@@ -71,10 +72,11 @@ mod volume;
 pub use against::{Against, Column, RegionDistance, Target, frame_table, region_table};
 pub use answer::{AgainstError, Reference, coarser_path};
 pub use clip::{ClipFigures, ClipJudge, Jump, Summary};
+pub use definition::{Bellies, Shown, ShownMuscle};
 pub use figures::{FIGURES, Figure, FrameFigures, Worse, figure};
 pub use limits::{Limits, LimitsError, Violation};
 pub use muscles::{FibreFrame, FibreHistory, MuscleHistory, VolumeDrift, follow_muscles};
-pub use pierce::{Pierce, pierce};
+pub use pierce::{Pierce, PiercedBy, PiercingMuscle, bones_outside, pierce};
 pub use report::table;
 pub use run::{judge_clip, judge_clips};
 use shape::{Bent, Shape};
@@ -144,8 +146,12 @@ pub struct FrameInput<'a> {
     pub milliseconds: f64,
     /// What the muscles did, if there are any.
     pub muscles: Option<MuscleReport>,
-    /// How far they stand out of the skin, if it is known, and the name of the worst.
-    pub pierce: Option<(&'a Pierce, &'a str)>,
+    /// Their names, by index into the anatomy.
+    pub muscle_names: &'a [String],
+    /// How far they stand out of the skin, if it is known.
+    pub pierce: Option<&'a Pierce>,
+    /// What shows of them, if it is known.
+    pub shown: Option<&'a Shown>,
 }
 
 impl<'a> FrameInput<'a> {
@@ -161,7 +167,9 @@ impl<'a> FrameInput<'a> {
             against: None,
             milliseconds: 0.0,
             muscles: None,
+            muscle_names: &[],
             pierce: None,
+            shown: None,
         }
     }
 }

@@ -1,13 +1,15 @@
-//! How far muscles stand out of the deformed skin.
+//! How far muscles and bones stand out of the deformed skin.
 //!
 //! Points on the surface of every fibre are tested against the skin: one is outside if the nearest skin faces it and two of three
 //! rays do not come from inside the skin. Its depth is the distance to the nearest skin.
 
+use crate::dynamics::{Keep, Shape};
 use crate::geom::bvh::Bvh;
 use crate::geom::intersect::Ray;
-use crate::muscle::{Flesh, PosedMuscle};
-use glam::Vec3;
+use crate::muscle::{Flesh, Musculature, PosedMuscle};
+use glam::{DVec3, Vec3};
 use rayon::prelude::*;
+use serde::Serialize;
 
 /// Points to a ring of a fibre's surface.
 const AROUND: usize = 12;
@@ -26,8 +28,32 @@ pub struct Pierce {
     pub deepest: f64,
     /// Share of all muscles' surface that is more than 2 mm outside.
     pub area: f64,
-    /// The muscle with the largest depth, as an index into its anatomy; `None` if nothing is outside.
-    pub muscle: Option<usize>,
+    /// The muscles that stand out, deepest first.
+    pub muscles: Vec<PiercingMuscle>,
+    /// How far the bones that muscles run around stand out, metres.
+    pub bones: f64,
+}
+
+/// A muscle that stands out of the skin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PiercingMuscle {
+    /// Index into its anatomy.
+    pub muscle: usize,
+    /// Largest depth, metres.
+    pub deepest: f64,
+    /// Share of its own surface that is more than 2 mm outside.
+    pub area: f64,
+}
+
+/// [`PiercingMuscle`] as a report has it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PiercedBy {
+    /// Name with side.
+    pub muscle: String,
+    /// Largest depth, millimetres.
+    pub depth: f64,
+    /// Share of its own surface that is more than 2 mm outside, per cent.
+    pub area: f64,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -38,32 +64,54 @@ struct Outside {
     all: f64,
 }
 
-/// Finds what stands out of the skin with these positions.
-pub fn pierce(flesh: &Flesh, positions: &[Vec3], triangles: &[[u32; 3]]) -> Pierce {
-    if flesh.muscles.is_empty() || triangles.is_empty() || !positions.iter().all(|p| p.is_finite()) {
-        return Pierce::default();
+/// The skin of a frame.
+struct Skin<'a> {
+    bvh: Bvh,
+    positions: &'a [Vec3],
+    triangles: &'a [[u32; 3]],
+    size: f32,
+}
+
+impl<'a> Skin<'a> {
+    /// `None` if there is none, or a position is not a number.
+    fn new(positions: &'a [Vec3], triangles: &'a [[u32; 3]]) -> Option<Self> {
+        if triangles.is_empty() || !positions.iter().all(|p| p.is_finite()) {
+            return None;
+        }
+        let (low, high) =
+            positions.iter().fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(l, h), &p| (l.min(p), h.max(p)));
+        let bvh = Bvh::over_triangles(positions, triangles);
+        Some(Self { bvh, positions, triangles, size: (high - low).length() })
     }
-    let bvh = Bvh::over_triangles(positions, triangles);
-    let (low, high) =
-        positions.iter().fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(l, h), &p| (l.min(p), h.max(p)));
-    let size = (high - low).length();
-    let is_inside = |point: Vec3, direction: Vec3| {
+
+    fn is_inside(&self, point: Vec3, direction: Vec3) -> bool {
         let mut sum = 0;
         let ray = Ray::new(point, direction.normalize());
-        bvh.each_hit(&ray, size, positions, triangles, |hit| sum += if hit.front { -1 } else { 1 });
+        self.bvh.each_hit(&ray, self.size, self.positions, self.triangles, |hit| {
+            sum += if hit.front { -1 } else { 1 };
+        });
         sum > 0
-    };
-    let depth = |point: Vec3| {
-        let nearest = bvh.nearest(point, size, positions, triangles, |_, _| true);
+    }
+
+    /// How far a point is outside, metres.
+    fn outside(&self, point: Vec3) -> f32 {
+        let nearest = self.bvh.nearest(point, self.size, self.positions, self.triangles, |_, _| true);
         let Some(nearest) = nearest.filter(|nearest| nearest.distance > LEAST) else { return 0.0 };
-        let [a, b, c] = triangles[nearest.triangle as usize].map(|v| positions[v as usize]);
+        let [a, b, c] = self.triangles[nearest.triangle as usize].map(|v| self.positions[v as usize]);
         let is_in_front = (b - a).cross(c - a).dot(point - nearest.point) > 0.0;
-        let inside = || RAYS.iter().filter(|&&ray| is_inside(point, ray)).count();
+        let inside = || RAYS.iter().filter(|&&ray| self.is_inside(point, ray)).count();
         if is_in_front && inside() < 2 { nearest.distance } else { 0.0 }
+    }
+}
+
+/// Finds what stands out of the skin with these positions.
+pub fn pierce(flesh: &Flesh, positions: &[Vec3], triangles: &[[u32; 3]]) -> Pierce {
+    let Some(skin) = Skin::new(positions, triangles).filter(|_| !flesh.muscles.is_empty()) else {
+        return Pierce::default();
     };
     let outside = |muscle: &PosedMuscle| {
         let surface = muscle.shape.surface(AROUND, 0.0).mesh;
-        let depths: Vec<f32> = surface.positions.iter().map(|&p| depth(p)).collect();
+        let depths: Vec<f32> = surface.positions.iter().map(|&p| skin.outside(p)).collect();
         let mut found = Outside { deepest: depths.iter().copied().fold(0.0, f32::max), ..Outside::default() };
         for t in &surface.triangles {
             let [a, b, c] = t.map(|v| surface.positions[v as usize]);
@@ -75,18 +123,57 @@ pub fn pierce(flesh: &Flesh, positions: &[Vec3], triangles: &[[u32; 3]]) -> Pier
         found
     };
     let found: Vec<Outside> = flesh.muscles.par_iter().map(outside).collect();
-    let mut pierce = Pierce::default();
-    for (muscle, found) in flesh.muscles.iter().zip(&found) {
-        if f64::from(found.deepest) > pierce.deepest {
-            pierce.deepest = found.deepest.into();
-            pierce.muscle = Some(muscle.muscle);
+    let (mut pierce, mut total) = (Pierce::default(), Outside::default());
+    let mut fibres = flesh.muscles.iter().zip(&found).peekable();
+    while let Some((first, outside)) = fibres.next() {
+        let mut all = *outside;
+        while let Some((_, more)) = fibres.next_if(|(next, _)| next.muscle == first.muscle) {
+            all.add(more);
+        }
+        total.add(&all);
+        if all.deepest > 0.0 {
+            let area = all.outside / all.all.max(f64::MIN_POSITIVE);
+            pierce.muscles.push(PiercingMuscle { muscle: first.muscle, deepest: all.deepest.into(), area });
         }
     }
-    let all: f64 = found.iter().map(|f| f.all).sum();
-    if all > 0.0 {
-        pierce.area = found.iter().map(|f| f.outside).sum::<f64>() / all;
-    }
+    pierce.muscles.sort_by(|a, b| b.deepest.total_cmp(&a.deepest));
+    pierce.deepest = total.deepest.into();
+    pierce.area = if total.all > 0.0 { total.outside / total.all } else { 0.0 };
     pierce
+}
+
+/// How far the bones of a body stand out of the skin, largest, metres: capsules and surfaces from files, in the pose of `flesh`.
+pub fn bones_outside(body: &Musculature, flesh: &Flesh, positions: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
+    let Some(skin) = Skin::new(positions, triangles) else { return 0.0 };
+    let mut points: Vec<Vec3> = Vec::new();
+    for obstacle in body.system().obstacles().iter().filter(|o| o.keep == Keep::Outside) {
+        let Some(frame) = flesh.frames.get(obstacle.frame) else { continue };
+        if let Shape::Capsule { ends: [a, b], radius } = &obstacle.shape {
+            let along = (*b - *a).normalize_or(DVec3::Y);
+            let (u, v) = along.any_orthonormal_pair();
+            for k in 0..=AROUND {
+                let middle = a.lerp(*b, k as f64 / AROUND as f64);
+                for i in 0..AROUND {
+                    let (sine, cosine) = (std::f64::consts::TAU * i as f64 / AROUND as f64).sin_cos();
+                    points.push(frame.point(middle + *radius * (cosine * u + sine * v)).as_vec3());
+                }
+            }
+        }
+    }
+    for (joint, surface) in body.bone_surfaces() {
+        let Some(frame) = flesh.frames.get(*joint) else { continue };
+        points.extend(surface.positions.iter().map(|p| frame.point(p.as_dvec3()).as_vec3()));
+    }
+    let outside: Vec<f32> = points.par_iter().with_min_len(64).map(|&p| skin.outside(p)).collect();
+    outside.into_iter().fold(0.0, f32::max).into()
+}
+
+impl Outside {
+    fn add(&mut self, other: &Self) {
+        self.deepest = self.deepest.max(other.deepest);
+        self.outside += other.outside;
+        self.all += other.all;
+    }
 }
 
 #[cfg(test)]
@@ -94,7 +181,6 @@ mod tests {
     use super::*;
     use crate::geom::TriMesh;
     use crate::muscle::{Axis, Profile, Profiles, Shape, Spindle};
-    use glam::DVec3;
     use std::sync::Arc;
 
     /// A box around the origin.
@@ -126,6 +212,7 @@ mod tests {
         assert_eq!(of(Vec3::new(0.05, 0.05, 0.15)), Pierce::default());
         let out = of(Vec3::new(0.05, thickest as f32 - 0.005, 0.15));
         assert!((out.deepest - 0.005).abs() < 5e-4, "{out:?}");
-        assert!(out.muscle == Some(3) && out.area > 0.01 && out.area < 0.3, "{out:?}");
+        assert_eq!(out.muscles.iter().map(|m| m.muscle).collect::<Vec<_>>(), [3]);
+        assert!(out.area > 0.01 && out.area < 0.3, "{out:?}");
     }
 }

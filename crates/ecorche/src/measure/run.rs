@@ -1,8 +1,9 @@
 //! A clip under one stack or several, from first frame to figures.
 
-use super::{ClipFigures, FrameInput, Judge, JudgeError, Reference, pierce};
+use super::{Bellies, ClipFigures, FrameInput, Judge, JudgeError, Pierce, Reference, bones_outside, pierce};
 use crate::deform::{Body, Playback, Stack, Workspace};
 use crate::frame::Frame;
+use crate::geom::TriMesh;
 use crate::sampling::Plan;
 use crate::skinning::Surface;
 use std::time::Instant;
@@ -49,6 +50,13 @@ pub fn judge_clips(
     let mut clips: Vec<_> = bodies.iter().map(|_| judge.clip()).collect();
     let mut playbacks: Vec<_> =
         bodies.iter().map(|body| (Playback::new(body, plan), Workspace::default())).collect();
+    let muscles = |body: &Body| -> Vec<String> {
+        let definition = body.musculature().map(|m| m.definition());
+        definition.map_or(Vec::new(), |d| d.muscle.iter().map(|m| m.title()).collect())
+    };
+    let names: Vec<Vec<String>> = bodies.iter().map(muscles).collect();
+    let bellies: Vec<Option<Bellies>> =
+        bodies.iter().map(|body| Some(Bellies::new(body.musculature()?, &surface.mesh))).collect();
     let (mut plain_workspace, mut frame) = (Workspace::default(), Frame::default());
     for number in plan.frames.clone() {
         let mut judge_one = |b: usize, start: Option<(&Body, &mut Option<_>)>| {
@@ -73,10 +81,17 @@ pub fn judge_clips(
                 frame.found.reports.iter().map(|report| report.contact > 0.0).collect();
             let plain = start.filter(|_| tracks).map(|(positions, _)| positions.as_slice());
             let positions = surface.positions(&frame);
-            let pierced = bodies[b].musculature().map(|musculature| {
-                let found = pierce(&frame.found.flesh, &positions, &surface.mesh.triangles);
-                let muscle = found.muscle.and_then(|m| musculature.definition().muscle.get(m));
-                (found, muscle.map_or_else(String::new, |m| m.title()))
+            let triangles = &surface.mesh.triangles;
+            let musculature = bodies[b].musculature();
+            let pierced = musculature.map(|musculature| {
+                let flesh = &frame.found.flesh;
+                let bones = bones_outside(musculature, flesh, &positions, triangles);
+                Pierce { bones, ..pierce(flesh, &positions, triangles) }
+            });
+            let shown = bellies[b].as_ref().zip(plain).map(|(bellies, plain)| {
+                let start = TriMesh { positions: plain.to_vec(), triangles: triangles.clone() };
+                let is_free = |v: usize| !in_contact.get(v).is_some_and(|&held| held);
+                bellies.shown(&frame.found.free_flesh, &start, &positions, is_free)
             });
             clips[b].add(&FrameInput {
                 posed_from_rest: &posed_from_rest,
@@ -86,7 +101,9 @@ pub fn judge_clips(
                 against: reference.and_then(|r| r.frame(number)),
                 milliseconds,
                 muscles: frame.report.muscles,
-                pierce: pierced.as_ref().map(|(found, name)| (found, name.as_str())),
+                shown: shown.as_ref(),
+                muscle_names: &names[b],
+                pierce: pierced.as_ref(),
                 ..FrameInput::new(number, &positions)
             })?;
             Ok::<(), JudgeError>(())

@@ -56,12 +56,12 @@ pub use fat::FatPad;
 pub use musculature::{
     Controls, Flesh, Motion, Musculature, PosedFat, PosedMuscle, Settings, State, Workspace,
 };
-pub(crate) use shape::Table;
 #[cfg(test)]
 pub(crate) use shape::spindle::Axis;
 pub(crate) use shape::spindle::{ActiveProfile, Profile, Profiles};
 pub use shape::spindle::{ProfileError, Spindle};
 pub use shape::{DrawnSurface, Near, Ring, Shape};
+pub(crate) use shape::{Room, Table, Yielded};
 
 /// Values of a second program.
 #[cfg(test)]

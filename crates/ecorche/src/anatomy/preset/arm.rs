@@ -20,7 +20,7 @@ pub fn drafts(arm: &Arm, probe: &Probe) -> Vec<Draft> {
             lower(0.14, 10.0, 0.3),
             0.38 * thick,
         )
-        .shaped([4, 4], [4, 5])
+        .shaped([4, 4])
         .tendon(0.18),
         Draft::spindle(
             "biceps brachii caput breve",
@@ -29,7 +29,7 @@ pub fn drafts(arm: &Arm, probe: &Probe) -> Vec<Draft> {
             lower(0.14, -5.0, 0.3),
             0.38 * thick,
         )
-        .shaped([4, 4], [4, 5])
+        .shaped([4, 4])
         .tendon(0.12),
         Draft::spindle(
             "brachialis",
@@ -46,7 +46,7 @@ pub fn drafts(arm: &Arm, probe: &Probe) -> Vec<Draft> {
             olecranon(-175.0),
             0.4 * thick,
         )
-        .shaped([3, 4], [4, 5])
+        .shaped([3, 4])
         .tendon(0.15),
         Draft::spindle(
             "triceps brachii caput laterale",
@@ -55,7 +55,7 @@ pub fn drafts(arm: &Arm, probe: &Probe) -> Vec<Draft> {
             olecranon(175.0),
             0.38 * thick,
         )
-        .shaped([3, 4], [4, 5])
+        .shaped([3, 4])
         .tendon(0.15),
         Draft::spindle(
             "triceps brachii caput mediale",
@@ -71,7 +71,7 @@ pub fn drafts(arm: &Arm, probe: &Probe) -> Vec<Draft> {
             lower(0.93, 80.0, 0.5),
             0.33 * thin,
         )
-        .shaped([3, 4], [3, 5])
+        .shaped([3, 4])
         .tendon(0.2),
         Draft::spindle(
             "flexor carpi radialis",
@@ -80,7 +80,7 @@ pub fn drafts(arm: &Arm, probe: &Probe) -> Vec<Draft> {
             on(hand, lower(0.98, 35.0, 0.5)),
             0.31 * thin,
         )
-        .shaped([3, 5], [3, 6])
+        .shaped([3, 5])
         .tendon(0.22),
         Draft::spindle(
             "flexor digitorum superficialis",
@@ -89,7 +89,7 @@ pub fn drafts(arm: &Arm, probe: &Probe) -> Vec<Draft> {
             on(hand, lower(0.98, 0.0, 0.5)),
             0.33 * thin,
         )
-        .shaped([3, 4], [3, 5])
+        .shaped([3, 4])
         .tendon(0.22),
         Draft::spindle(
             "flexor carpi ulnaris",
@@ -98,7 +98,7 @@ pub fn drafts(arm: &Arm, probe: &Probe) -> Vec<Draft> {
             on(hand, lower(0.98, -55.0, 0.55)),
             0.31 * thin,
         )
-        .shaped([3, 5], [3, 6])
+        .shaped([3, 5])
         .tendon(0.22),
         Draft::spindle(
             "extensor carpi radialis longus",
@@ -107,7 +107,7 @@ pub fn drafts(arm: &Arm, probe: &Probe) -> Vec<Draft> {
             on(hand, lower(0.98, 130.0, 0.5)),
             0.3 * thin,
         )
-        .shaped([3, 5], [3, 6])
+        .shaped([3, 5])
         .tendon(0.22),
         Draft::spindle(
             "extensor digitorum",
@@ -116,7 +116,7 @@ pub fn drafts(arm: &Arm, probe: &Probe) -> Vec<Draft> {
             on(hand, lower(0.98, 175.0, 0.5)),
             0.31 * thin,
         )
-        .shaped([3, 5], [3, 6])
+        .shaped([3, 5])
         .tendon(0.22),
         Draft::spindle(
             "extensor carpi ulnaris",
@@ -125,7 +125,7 @@ pub fn drafts(arm: &Arm, probe: &Probe) -> Vec<Draft> {
             on(hand, lower(0.98, -135.0, 0.5)),
             0.29 * thin,
         )
-        .shaped([3, 5], [3, 6])
+        .shaped([3, 5])
         .tendon(0.22),
     ]
 }

@@ -50,7 +50,7 @@ impl Draft {
             fibres: 1,
             radius,
             eccentricity: 0.5,
-            profile: [ProfileDef::Beta([3, 3]), ProfileDef::Beta([4, 4])],
+            profile: bunched([3, 3]),
             tendon: 0.1,
         }
     }
@@ -78,8 +78,8 @@ impl Draft {
     }
 
     /// With the belly elsewhere.
-    pub fn shaped(self, rest: [u8; 2], active: [u8; 2]) -> Self {
-        Self { profile: [rest, active].map(ProfileDef::Beta), ..self }
+    pub fn shaped(self, rest: [u8; 2]) -> Self {
+        Self { profile: bunched(rest), ..self }
     }
 
     /// As thick near the ends as in the middle.
@@ -96,6 +96,12 @@ impl Draft {
     pub fn tendon(self, tendon: f32) -> Self {
         Self { tendon, ..self }
     }
+}
+
+/// A slack profile and its tense one: both powers doubled, so that the belly stays where it is and bunches. At the same length it gets 17 %
+/// thicker. With one power more by one it was 4 to 6 %, of deltoids nothing, and hardly a muscle showed.
+fn bunched(rest: [u8; 2]) -> [ProfileDef; 2] {
+    [rest, rest.map(|power| 2 * power - 1)].map(ProfileDef::Beta)
 }
 
 /// A profile with a long even middle.

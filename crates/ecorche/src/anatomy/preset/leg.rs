@@ -25,7 +25,7 @@ pub fn drafts(leg: &Leg, pelvis: usize, probe: &Probe) -> Vec<Draft> {
             shank(0.07, 0.0, 0.6),
             0.3 * thick,
         )
-        .shaped([3, 4], [3, 5])
+        .shaped([3, 4])
         .tendon(0.18),
         Draft::spindle(
             "vastus lateralis",
@@ -34,7 +34,7 @@ pub fn drafts(leg: &Leg, pelvis: usize, probe: &Probe) -> Vec<Draft> {
             shank(0.05, 15.0, 0.58),
             0.38 * thick,
         )
-        .shaped([3, 3], [3, 4])
+        .shaped([3, 3])
         .flat(0.65),
         Draft::spindle(
             "vastus medialis",
@@ -43,7 +43,7 @@ pub fn drafts(leg: &Leg, pelvis: usize, probe: &Probe) -> Vec<Draft> {
             shank(0.05, -15.0, 0.58),
             0.34 * thick,
         )
-        .shaped([4, 3], [5, 3]),
+        .shaped([4, 3]),
         Draft::spindle(
             "biceps femoris",
             ischium(-170.0),
@@ -59,7 +59,7 @@ pub fn drafts(leg: &Leg, pelvis: usize, probe: &Probe) -> Vec<Draft> {
             shank(0.1, -60.0, 0.6),
             0.28 * thick,
         )
-        .shaped([3, 4], [3, 5])
+        .shaped([3, 4])
         .tendon(0.22),
         Draft::spindle(
             "semimembranosus",
@@ -68,7 +68,7 @@ pub fn drafts(leg: &Leg, pelvis: usize, probe: &Probe) -> Vec<Draft> {
             shank(0.03, -135.0, 0.5),
             0.28 * thick,
         )
-        .shaped([4, 3], [5, 3])
+        .shaped([4, 3])
         .tendon(0.18),
         Draft::spindle(
             "gastrocnemius caput mediale",
@@ -77,7 +77,7 @@ pub fn drafts(leg: &Leg, pelvis: usize, probe: &Probe) -> Vec<Draft> {
             heel,
             0.46 * thin,
         )
-        .shaped([3, 5], [3, 6])
+        .shaped([3, 5])
         .tendon(0.22),
         Draft::spindle(
             "gastrocnemius caput laterale",
@@ -86,7 +86,7 @@ pub fn drafts(leg: &Leg, pelvis: usize, probe: &Probe) -> Vec<Draft> {
             heel,
             0.42 * thin,
         )
-        .shaped([3, 5], [3, 6])
+        .shaped([3, 5])
         .tendon(0.22),
         Draft::spindle(
             "soleus",
@@ -95,7 +95,7 @@ pub fn drafts(leg: &Leg, pelvis: usize, probe: &Probe) -> Vec<Draft> {
             heel,
             0.46 * thin,
         )
-        .shaped([3, 4], [3, 5])
+        .shaped([3, 4])
         .flat(0.65)
         .tendon(0.2),
         Draft::spindle(
@@ -105,7 +105,7 @@ pub fn drafts(leg: &Leg, pelvis: usize, probe: &Probe) -> Vec<Draft> {
             (foot, leg.instep),
             0.3 * thin,
         )
-        .shaped([3, 5], [3, 6])
+        .shaped([3, 5])
         .tendon(0.2),
         Draft::spindle(
             "fibularis longus",
@@ -114,7 +114,7 @@ pub fn drafts(leg: &Leg, pelvis: usize, probe: &Probe) -> Vec<Draft> {
             on(foot, shank(1.0, 140.0, 0.6)),
             0.27 * thin,
         )
-        .shaped([3, 5], [3, 6])
+        .shaped([3, 5])
         .tendon(0.22),
     ]
 }
@@ -139,7 +139,7 @@ pub fn hip_drafts(leg: &Leg, trunk: &Trunk, sign: f32, probe: &Probe) -> Vec<Dra
             0.24 * breadth,
         )
         .flat(0.6)
-        .shaped([3, 3], [4, 3]),
+        .shaped([3, 3]),
         Draft::sheet(
             "gluteus medius",
             vec![around(55.0, 0.2, 0.12), around(90.0, 0.22, 0.12), around(125.0, 0.2, 0.12)],
@@ -148,7 +148,7 @@ pub fn hip_drafts(leg: &Leg, trunk: &Trunk, sign: f32, probe: &Probe) -> Vec<Dra
             3,
             0.15 * breadth,
         )
-        .shaped([3, 3], [4, 3]),
+        .shaped([3, 3]),
         Draft::spindle(
             "tensor fasciae latae",
             around(52.0, 0.14, 0.1),
@@ -156,7 +156,7 @@ pub fn hip_drafts(leg: &Leg, trunk: &Trunk, sign: f32, probe: &Probe) -> Vec<Dra
             thigh(0.36, 80.0, 0.8),
             0.13 * breadth,
         )
-        .shaped([3, 3], [4, 4]),
+        .shaped([3, 3]),
         Draft::spindle(
             "sartorius",
             around(44.0, 0.12, 0.08),
@@ -177,7 +177,7 @@ pub fn hip_drafts(leg: &Leg, trunk: &Trunk, sign: f32, probe: &Probe) -> Vec<Dra
             thigh(0.52, -125.0, 0.18),
             0.26 * thick,
         )
-        .shaped([3, 3], [4, 4]),
+        .shaped([3, 3]),
         Draft::sheet(
             "adductor magnus",
             vec![on(pelvis, thigh(0.08, -95.0, 0.7)), on(pelvis, thigh(0.08, -145.0, 0.6))],
@@ -187,7 +187,7 @@ pub fn hip_drafts(leg: &Leg, trunk: &Trunk, sign: f32, probe: &Probe) -> Vec<Dra
             0.26 * thick,
         )
         .flat(0.5)
-        .shaped([3, 3], [3, 3]),
+        .shaped([3, 3]),
         Draft::spindle(
             "gracilis",
             front(0.06, -0.07, 0.3),
@@ -195,7 +195,7 @@ pub fn hip_drafts(leg: &Leg, trunk: &Trunk, sign: f32, probe: &Probe) -> Vec<Dra
             shank(0.1, -52.0, 0.62),
             0.12 * thick,
         )
-        .shaped([3, 3], [3, 3]),
+        .shaped([3, 3]),
         Draft::spindle(
             "iliopsoas",
             (trunk.bone(0.3), trunk.place(probe, sign, 0.2, 0.3) - trunk.front * (0.12 * breadth)),

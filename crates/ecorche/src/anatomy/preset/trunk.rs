@@ -59,7 +59,7 @@ pub fn shoulder_drafts(trunk: &Trunk, arm: &Arm, sign: f32, probe: &Probe) -> Ve
             0.38 * thick,
         )
         .flat(0.6)
-        .shaped([3, 3], [3, 3]),
+        .shaped([3, 3]),
         Draft::sheet(
             "deltoideus pars acromialis",
             vec![(girdle, tip + trunk.front * (0.1 * b)), (girdle, tip - trunk.front * (0.1 * b))],
@@ -69,7 +69,7 @@ pub fn shoulder_drafts(trunk: &Trunk, arm: &Arm, sign: f32, probe: &Probe) -> Ve
             0.38 * thick,
         )
         .flat(0.6)
-        .shaped([3, 3], [3, 3]),
+        .shaped([3, 3]),
         Draft::sheet(
             "deltoideus pars spinalis",
             vec![spine(0.12), spine(0.6)],
@@ -79,7 +79,7 @@ pub fn shoulder_drafts(trunk: &Trunk, arm: &Arm, sign: f32, probe: &Probe) -> Ve
             0.38 * thick,
         )
         .flat(0.6)
-        .shaped([3, 3], [3, 3]),
+        .shaped([3, 3]),
         Draft::sheet(
             "pectoralis major pars clavicularis",
             vec![clavicle(0.08), clavicle(0.5)],
@@ -262,6 +262,6 @@ pub fn neck_drafts(
             0.13 * b,
         )
         .flat(0.7)
-        .shaped([3, 3], [3, 3]),
+        .shaped([3, 3]),
     ]
 }

@@ -52,6 +52,22 @@ pub struct DrawnSurface {
     pub thickness: Vec<f64>,
 }
 
+/// The space a shape has in the skin.
+pub(crate) trait Room {
+    /// Way from a point inside in a unit direction until the skin ends it, `most` metres at most.
+    fn free(&self, from: DVec3, direction: DVec3, most: f64) -> f64;
+
+    /// Distance from vertex `i` of the axis, where it is now, to the skin, metres.
+    fn clear(&self, i: usize) -> f64;
+}
+
+/// A shape that has yielded to the skin.
+pub(crate) struct Yielded<S> {
+    pub shape: S,
+    /// What was cut off and found no other place, cubic metres.
+    pub lost: f64,
+}
+
 impl Shape {
     /// Length along the axis, metres.
     pub fn length(&self) -> f64 {
@@ -111,7 +127,7 @@ impl Shape {
 
     /// Radius for contacts at share `s` of the length, metres: the short half axis of the section, because flat muscles lie
     /// flat on what they touch.
-    pub(super) fn contact_radius(&self, s: f64) -> f64 {
+    pub(crate) fn contact_radius(&self, s: f64) -> f64 {
         match self {
             Self::Spindle(spindle) => spindle.contact_radius(s),
         }
@@ -152,6 +168,23 @@ impl Shape {
     pub fn surface(&self, around: usize, thinnest: f64) -> DrawnSurface {
         match self {
             Self::Spindle(spindle) => spindle.surface(around, thinnest),
+        }
+    }
+
+    /// Points that the shape lies around.
+    pub(crate) fn axis_points(&self) -> &[DVec3] {
+        match self {
+            Self::Spindle(spindle) => spindle.axis().points(),
+        }
+    }
+
+    /// The same shape around other points, as many, and cut where there is no room; `None` for points without extent.
+    pub(crate) fn yielded(&self, points: &[DVec3], room: &impl Room) -> Option<Yielded<Self>> {
+        match self {
+            Self::Spindle(spindle) => {
+                let Yielded { shape, lost } = spindle.yielded(points, room)?;
+                Some(Yielded { shape: Self::Spindle(shape), lost })
+            }
         }
     }
 

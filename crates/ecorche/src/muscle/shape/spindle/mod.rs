@@ -23,6 +23,7 @@
 //! the width rule accounts for the bend, not only the length: a sharp right angle loses 3.2 % by length alone.
 
 mod axis;
+mod cut;
 mod form;
 mod profile;
 mod section;
@@ -39,6 +40,7 @@ pub(crate) use table::SpindleTable;
 use super::{Near, Ring};
 use crate::field::{Falloff, Field, Sample, Support};
 use axis::Foot;
+use cut::Cut;
 use glam::{DVec3, Vec3};
 use std::f64::consts::PI;
 use std::sync::Arc;
@@ -53,6 +55,8 @@ pub struct Spindle {
     width: f64,
     falloff: Falloff,
     support: Support,
+    /// What of it the skin cuts off.
+    cut: Option<Cut>,
 }
 
 /// The mean radius that gives `volume` (m^3) on this axis at this activation, metres. The length counts as at
@@ -110,7 +114,7 @@ impl Spindle {
             .fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), &p| (low.min(p), high.max(p)));
         let support = Support { low: (low - 2.0 * radius).as_vec3(), high: (high + 2.0 * radius).as_vec3() };
         let falloff = Falloff { radius };
-        Self { axis, profiles, activation, section, width, falloff, support }
+        Self { axis, profiles, activation, section, width, falloff, support, cut: None }
     }
 
     /// Its axis.
@@ -166,13 +170,16 @@ impl Spindle {
         Some(Near { distance, gradient, s: foot.s })
     }
 
-    /// The section at each vertex of the axis.
+    /// The section at each vertex of the axis; where the skin cuts it, the ellipse with the same moments.
     pub(super) fn rings(&self) -> impl ExactSizeIterator<Item = Ring> + '_ {
-        (0..self.axis.points().len()).map(|k| Ring {
-            centre: self.axis.points()[k],
-            radius: self.thickness(self.axis.share(k)),
-            wide_axis: self.axis.wide_axes()[k],
-            flatness: self.section.short(),
+        (0..self.axis.points().len()).map(|k| {
+            let whole = Ring {
+                centre: self.axis.points()[k],
+                radius: self.thickness(self.axis.share(k)),
+                wide_axis: self.axis.wide_axes()[k],
+                flatness: self.section.short(),
+            };
+            self.cut.as_ref().and_then(|cut| self.cut_ring(cut, k)).unwrap_or(whole)
         })
     }
 
@@ -187,6 +194,12 @@ impl Spindle {
         let (n, dn) = self.axis.wide_axis_at(foot);
         let c = n.dot(d);
         let (r, dr) = self.section.radius(c);
+        if let Some(cut) = &self.cut {
+            let room = cut.room(foot, c, n.cross(d).dot(self.axis.direction(foot.segment)));
+            if room < self.width * phi * r {
+                return (rho - room, d);
+            }
+        }
         // The foot moves along the segment as q moves.
         let along = self.axis.direction(foot.segment) * self.axis.length();
         let through_foot = |v: DVec3| v - foot.ds * along.dot(v);

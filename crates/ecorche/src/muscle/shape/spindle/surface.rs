@@ -19,6 +19,7 @@ impl Spindle {
             for k in 0..around {
                 let (sine, cosine) = (TAU * k as f64 / around as f64).sin_cos();
                 let reach = radius * self.section.radius(cosine).0;
+                let reach = self.cut.as_ref().map_or(reach, |cut| reach.min(cut.at(i, sine.atan2(cosine))));
                 mesh.positions.push((axis.points()[i] + reach * (cosine * n + sine * b)).as_vec3());
                 thickness.push(here);
             }
