@@ -58,8 +58,10 @@ def expected_of(reference, name, merged):
     """First frame and points of the mesh `name`: those of all meshes where they are merged."""
     caches = mesh_caches(reference)
     if merged:
-        # PC2 files are found by name; a merged bake has the character's order, which check_faces tells apart by counts.
-        parts = [read_pc2(file) for file in caches.values()]
+        # The mesh beside the caches lists objects in the character's order.
+        rest = pathlib.Path(reference).with_suffix(".rest.obj")
+        names = [line[2:].strip() for line in rest.read_text().splitlines() if line.startswith("o ")]
+        parts = [read_pc2(caches[file_label(name)] if None not in caches else caches[None]) for name in names]
         return parts[0][0], numpy.concatenate([points for _, _, points in parts], axis=1)
     file = caches.get(file_label(name), caches.get(None))
     if file is None:

@@ -202,3 +202,6 @@ fn time_samplings(shot: &Shot, count: usize) -> Vec<u8> {
     }
     bytes
 }
+
+#[cfg(test)]
+mod tests;
