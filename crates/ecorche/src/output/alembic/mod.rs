@@ -58,7 +58,9 @@ impl<'a> AlembicWriter<'a> {
         let character = shot.character;
         let count = character.meshes.len();
         let corners: usize = character.meshes.iter().map(|mesh| mesh.faces.corners.len()).sum();
-        for (what, number) in [("face corners", corners), ("frames", shot.frame_count)] {
+        let vertices: usize = character.meshes.iter().map(|mesh| mesh.positions.len()).sum();
+        let counts = [("vertices", vertices), ("face corners", corners), ("frames", shot.frame_count)];
+        for (what, number) in counts {
             if i32::try_from(number).is_err() {
                 return Err(WriteError::DoesNotFit {
                     path: path.to_owned(),

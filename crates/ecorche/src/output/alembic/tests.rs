@@ -29,7 +29,8 @@ fn character() -> Character {
     };
     let node = RawNode { name: "root".into(), ..RawNode::default() };
     let world = World::z_up(0.0254);
-    let raw = RawCharacter { world, nodes: vec![node], meshes: vec![quad, triangle], ..RawCharacter::default() };
+    let raw =
+        RawCharacter { world, nodes: vec![node], meshes: vec![quad, triangle], ..RawCharacter::default() };
     check::check(Path::new("two.x"), raw).unwrap()
 }
 
@@ -37,7 +38,8 @@ fn character() -> Character {
 fn bake(character: &Character, frames: usize, options: CacheOptions) -> Vec<(String, Vec<u8>)> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out.abc");
-    let shot = Shot { character, clip: String::new(), fps: 10.0, first_frame: 5, frame_count: frames, options };
+    let shot =
+        Shot { character, clip: String::new(), fps: 10.0, first_frame: 5, frame_count: frames, options };
     let mut writer = Box::new(AlembicWriter::create(&path, &shot).unwrap());
     for f in 0..frames {
         let pose = |mesh: &crate::character::Mesh| {
@@ -144,7 +146,11 @@ fn centimetres_velocities_and_merged_meshes_are_as_asked_for() {
     for frame in 0..3 {
         let velocities = property(file, 0, VELOCITIES).members()[2 * frame].floats();
         // A metre a frame, ten frames a second.
-        let right = velocities.as_chunks().0.iter().all(|[x, y, z]| *x == 0.0 && (y - 1000.0).abs() < 1e-2 && *z == 0.0);
+        let right = velocities
+            .as_chunks()
+            .0
+            .iter()
+            .all(|[x, y, z]| *x == 0.0 && (y - 1000.0).abs() < 1e-2 && *z == 0.0);
         assert!(right, "{velocities:?}");
     }
 }
