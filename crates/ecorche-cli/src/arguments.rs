@@ -226,22 +226,24 @@ pub struct Bake {
     pub cache: CacheArguments,
 }
 
+/// Heading of the options that are for Alembic alone.
+const ALEMBIC: &str = "Alembic (.abc)";
+
 /// What Alembic leaves open.
 #[derive(Args)]
-#[command(next_help_heading = "Alembic (.abc)")]
 pub struct AlembicArguments {
     /// How meshes are written: objects (one file, an object for each), files (a file for each), merged (one object, the
     /// vertices of one mesh after those of the other)
-    #[arg(long, value_name = "HOW", default_value = "objects", hide_default_value = true)]
+    #[arg(long, value_name = "HOW", default_value = "objects", hide_default_value = true, help_heading = ALEMBIC)]
     pub meshes: MeshesArgument,
     /// Write the velocity of every point, for motion blur
-    #[arg(long)]
+    #[arg(long, help_heading = ALEMBIC)]
     pub velocities: bool,
     /// Leave out normals: half the size, but hard edges are lost
-    #[arg(long)]
+    #[arg(long, help_heading = ALEMBIC)]
     pub no_normals: bool,
     /// Write centimetres, whatever the unit of FILE, as Unreal expects
-    #[arg(long)]
+    #[arg(long, help_heading = ALEMBIC)]
     pub centimetres: bool,
 }
 
