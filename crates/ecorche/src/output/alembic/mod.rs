@@ -92,7 +92,7 @@ impl<'a> AlembicWriter<'a> {
                     normals,
                     velocities,
                 ));
-                archive.write_if_much(&mut files)?;
+                archive.write_out(&mut files)?;
             }
             archives.push(Output { first_frame_at: archive.length(), archive, meshes });
         }
@@ -120,7 +120,11 @@ impl<'a> AlembicWriter<'a> {
             for mesh in &mut output.meshes {
                 mesh.write_frame(&mut output.archive, now, velocity, &mut self.bytes);
             }
-            output.archive.write_if_much(&mut self.files)?;
+        }
+        if self.archives.iter().map(|output| output.archive.held()).sum::<usize>() > ogawa::HELD {
+            for output in &mut self.archives {
+                output.archive.write_out(&mut self.files)?;
+            }
         }
         self.frames += 1;
         Ok(())
@@ -169,7 +173,7 @@ impl Output {
         for mesh in meshes {
             let size = mesh.frame_size();
             mesh.finish(&mut archive, files, &mut metadata, frames, before, &mut top)?;
-            archive.write_if_much(files)?;
+            archive.write_out(files)?;
             before += size;
         }
         let top = top.write(&mut archive, Place::EMPTY_GROUP, blake3::hash(b"top"));

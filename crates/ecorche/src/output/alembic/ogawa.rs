@@ -11,8 +11,8 @@ const HEADER: &[u8; 16] = b"Ogawa\0\0\x01\0\0\0\0\0\0\0\0";
 /// Where the byte is that says the file is complete; it is followed by the version and the root's place.
 const COMPLETE_AT: u64 = 5;
 const BLOCK: u64 = 1 << 63;
-/// Bytes kept in memory before they are appended to the file.
-const HELD: usize = 4 << 20;
+/// Bytes of all archives kept in memory before they are appended to their files.
+pub const HELD: usize = 8 << 20;
 
 /// Bytes of a sample that is not text, beyond its content: length of the block and key.
 pub const SAMPLE_EXTRA: u64 = 8 + KEY;
@@ -111,9 +111,14 @@ impl Archive {
         Ok(place)
     }
 
-    /// Writes what is held to the file if it is much.
-    pub fn write_if_much(&mut self, files: &mut PendingFiles) -> Result<(), WriteError> {
-        self.write_held(files, HELD)
+    /// Bytes that are held.
+    pub fn held(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Writes what is held to the file.
+    pub fn write_out(&mut self, files: &mut PendingFiles) -> Result<(), WriteError> {
+        self.write_held(files, 0)
     }
 
     fn write_held(&mut self, files: &mut PendingFiles, more_than: usize) -> Result<(), WriteError> {
