@@ -520,6 +520,7 @@ mod tests {
             fps: 24.0,
             first_frame: 0,
             frame_count: 1 << 20,
+            options: Default::default(),
         };
         let folder = tempfile::tempdir().unwrap();
         let refused = GltfWriter::create(&folder.path().join("long.glb"), &shot);
