@@ -270,7 +270,7 @@ mod tests {
         let sampling = Sampling { fps: Some(fps), frames: Some(frames) };
         let plan = Plan::new(ingredients.character.clip(clip), &sampling).unwrap();
         let baked = crate::bake::bake(&body, &plan, path, |_| ControlFlow::Continue(())).unwrap();
-        write_records(&body, &plan, true, || ingredients.key(&settings, &plan), &baked.paths).unwrap();
+        write_records(&body, &plan, false, || ingredients.key(&settings, &plan), &baked.paths).unwrap();
     }
 
     #[test]
