@@ -3,7 +3,7 @@
     check_blender.py NAME
 
 NAME.pc2 (or NAME.MESH.pc2 for several meshes) is the reference. Checked, where they exist:
-the PC2 and MDD files through a Mesh Cache modifier on the rest mesh NAME.rest.obj, the USD file
+the PC2 and MDD files through a Mesh Cache modifier on the rest mesh NAME.rest.obj, the Alembic file NAME.abc, the USD file
 NAME.usda and the glTF file NAME.glb, each imported as a user would.
 
 Needs the Python package bpy (some 370 MB, so this runs by hand and not with the tests) and numpy.
@@ -122,6 +122,16 @@ def import_usd(path):
     bpy.ops.wm.usd_import(filepath=path, set_frame_range=True, merge_parent_xform=False)
 
 
+def import_alembic_at(fps):
+    """Alembic's times are in seconds, too."""
+
+    def import_alembic(path):
+        bpy.context.scene.render.fps = round(fps)
+        bpy.ops.wm.alembic_import(filepath=path, set_frame_range=True)
+
+    return import_alembic
+
+
 def import_gltf_at(fps):
     """glTF keys are in seconds: the scene's rate decides which frame shows them."""
 
@@ -135,7 +145,7 @@ def import_gltf_at(fps):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", help="path of the bakes without ending")
-    parser.add_argument("--fps", type=float, default=30.0, help="rate of the bake, for glTF")
+    parser.add_argument("--fps", type=float, default=30.0, help="rate of the bake, for Alembic and glTF")
     parser.add_argument("--tolerance", type=float, default=2e-6, help="largest difference, relative to the size")
     arguments = parser.parse_args()
     name = pathlib.Path(arguments.name)
@@ -150,6 +160,10 @@ def main():
             if obj.exists() and file.exists():
                 check_modifier(comparison, obj, file, references[label], cache_format)
                 tried.append(file.name)
+    if beside(".abc").exists():
+        first = int(next(iter(references.values()))[0])
+        check_import(comparison, beside(".abc"), references, import_alembic_at(arguments.fps), first)
+        tried.append(beside(".abc").name)
     if beside(".usda").exists():
         check_import(comparison, beside(".usda"), references, import_usd, int(first_frame(beside(".usda"))))
         tried.append(beside(".usda").name)

@@ -4,15 +4,17 @@
 
 REFERENCE is the PC2 bake of the same shot (NAME.pc2, or NAME.MESH.pc2 for several meshes), or
 another USD file whose meshes have the same names, such as the baked baseline of a USD test.
-Points are compared in world space. Needs the Python packages usd-core and numpy.
+Points are compared in world space. Every validator that the library has must be content with the file, and a
+conversion to .usdc must have the same points. Needs the Python packages usd-core and numpy.
 """
 
 import argparse
 import pathlib
 import sys
+import tempfile
 
 import numpy
-from pxr import Usd, UsdGeom
+from pxr import Sdf, Usd, UsdGeom, UsdValidation
 
 from point_cache import file_label, mesh_caches, read_pc2
 
@@ -58,6 +60,27 @@ def check(condition, what, failures):
     return bool(condition)
 
 
+def validate(stage, failures):
+    """Runs all validators; UsdSkel's, the geometry's and the packages' are among them."""
+    validators = UsdValidation.ValidationRegistry().GetOrLoadAllValidators()
+    errors = UsdValidation.ValidationContext(validators).Validate(stage)
+    for error in errors:
+        failures.append(f"validator {error.GetName()}: {error.GetMessage()}")
+    return check(len(validators) >= 30, f"only {len(validators)} validators were found", failures) and not errors
+
+
+def convert(path, failures):
+    """As the guide says: the same points in a binary file."""
+    with tempfile.TemporaryDirectory() as folder:
+        binary = str(pathlib.Path(folder) / "converted.usdc")
+        Sdf.Layer.FindOrOpen(path).Export(binary)
+        text, stage = Usd.Stage.Open(path), Usd.Stage.Open(binary)
+        ends = [text.GetStartTimeCode(), text.GetEndTimeCode()]
+        pairs = zip(meshes_of(text).values(), meshes_of(stage).values())
+        same = all((world_points(a, t) == world_points(b, t)).all() for a, b in pairs for t in ends)
+        return check(same, "the .usdc has other points", failures)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("bake", help=".usda file to check")
@@ -70,6 +93,8 @@ def main():
     passed += check(stage.GetDefaultPrim(), "the file has a default prim", failures)
     meshes = meshes_of(stage)
     passed += check(meshes, "the file has a mesh", failures)
+    passed += validate(stage, failures)
+    passed += convert(arguments.bake, failures)
     compared = 0
     for name, mesh in meshes.items():
         counts = numpy.array(mesh.GetFaceVertexCountsAttr().Get() or [])

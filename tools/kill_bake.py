@@ -3,7 +3,7 @@
 
     kill_bake.py ECORCHE [--times 20] [--seed 1]
 
-Each of the five formats is baked and killed (SIGKILL) at random moments between start and end. After every kill no file
+Each of the six formats is baked and killed (SIGKILL) at random moments between start and end. After every kill no file
 may stand under a final name that differs from that of a whole bake, and the next bake into the folder must leave
 nothing but its own files. Exit code 1 if anything else is found.
 """
@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 
-FORMATS = ["pc2", "mdd", "obj", "glb", "usda"]
+FORMATS = ["abc", "pc2", "mdd", "obj", "glb", "usda"]
 
 
 def bake(program, folder, ending):

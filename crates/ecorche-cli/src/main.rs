@@ -52,6 +52,8 @@ fn main() -> ExitCode {
         Command::Field(arguments) => commands::field::run(arguments, &console),
         Command::Operator(arguments) => commands::operator::run(arguments, &console),
         Command::Join(arguments) => commands::join::run(arguments, &console),
+        Command::States(arguments) => commands::states::run(arguments, &console),
+        Command::Job(arguments) => commands::job::run(arguments, &console),
         Command::Reference(arguments) => commands::reference::run(arguments, &console),
         Command::Tissue(arguments) => commands::tissue::run(arguments, &console),
         Command::Man(arguments) => commands::man::run(arguments, &console),

@@ -135,12 +135,15 @@ fn all_clips_go_to_files_named_after_them() {
 fn mistakes_get_exit_code_two_and_a_message_that_helps() {
     let folder = folder();
     std::fs::write(folder.path().join("broken.glb"), b"glTF but not really").unwrap();
-    let cases: [(&[&str], &str); 15] = [
+    let cases: [(&[&str], &str); 18] = [
         (&["info", "missing.glb"], "missing.glb"),
         (&["info", "notes.txt"], ".glb"),
         (&["info", "broken.glb"], "broken.glb"),
         (&["info", "sample:nobody"], "athlete"),
-        (&["bake", "sample:cylinder", "-o", "out.abc"], ".usda"),
+        (&["bake", "sample:cylinder", "-o", "out.max"], ".usda"),
+        (&["bake", "sample:cylinder", "-o", "out.pc2", "--velocities"], "bake to .abc"),
+        (&["job", "sample:arm", "-o", "job", "--clip", "all"], "choose it with --clip"),
+        (&["states", "sample:arm", "-o", "states", "--before", "9999"], "choose among those"),
         (&["bake", "sample:cylinder", "-o", "nowhere/out.pc2"], "nowhere/out.pc2"),
         (&["bake", "sample:cylinder", "-o", "out.pc2", "--clip", "dance"], "bend"),
         (&["bake", "sample:cylinder", "-o", "out.pc2", "--frames", "0-99999"], "99999"),

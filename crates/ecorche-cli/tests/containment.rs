@@ -63,6 +63,9 @@ fn gltf(path: &Path, meshes: &[String], clips: &[String]) {
     std::fs::write(path, document.to_string()).unwrap();
 }
 
+/// Of every cache format.
+const ENDINGS: [&str; 6] = ["abc", "pc2", "mdd", "obj", "glb", "usda"];
+
 #[test]
 fn every_cache_stays_in_its_folder_and_none_overwrites_another() {
     let outer = tempfile::tempdir().unwrap();
@@ -71,7 +74,7 @@ fn every_cache_stays_in_its_folder_and_none_overwrites_another() {
     let names = hostile(outer.path());
     gltf(&inner.join("hostile.gltf"), &names, &names);
     let before = files(outer.path());
-    for ending in ["pc2", "mdd", "obj", "glb", "usda"] {
+    for ending in ENDINGS {
         let folder = inner.join(ending);
         std::fs::create_dir(&folder).unwrap();
         let out = format!("{ending}/out.{ending}");
@@ -101,7 +104,7 @@ fn every_cache_stays_in_its_folder_and_none_overwrites_another() {
     }
     let outside: Vec<PathBuf> = files(outer.path())
         .difference(&before)
-        .filter(|path| !["pc2", "mdd", "obj", "glb", "usda"].iter().any(|f| path.starts_with(inner.join(f))))
+        .filter(|path| !ENDINGS.iter().any(|f| path.starts_with(inner.join(f))))
         .cloned()
         .collect();
     assert!(outside.is_empty(), "{outside:?}");
@@ -284,7 +287,7 @@ fn what_a_killed_bake_left_is_cleared_by_the_next_one() {
             .current_dir(folder.path());
         command
     };
-    for out in ["out.obj", "out.pc2", "out.usda"] {
+    for out in ["out.abc", "out.obj", "out.pc2", "out.usda"] {
         let mut killed = bake(out).spawn().unwrap();
         let parts = || {
             let names = std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name());

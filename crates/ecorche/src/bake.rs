@@ -5,7 +5,7 @@ pub mod piece;
 use crate::character::Character;
 use crate::deform::{BindError, Body, Playback, SavedState, Stack, StateError, Workspace};
 use crate::frame::Frame;
-use crate::output::{self, Shot, WriteError, file};
+use crate::output::{self, CacheOptions, Shot, WriteError, file};
 use crate::sampling::Plan;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -116,10 +116,22 @@ pub fn bake_on(
     body: &Body,
     plan: &Plan,
     path: &Path,
+    progress: impl FnMut(usize) -> ControlFlow<()>,
+) -> Result<Baked, BakeError> {
+    bake_as(CacheOptions::default(), playback, body, plan, path, progress)
+}
+
+/// As [`bake_on`], with options of the format.
+pub fn bake_as(
+    options: CacheOptions,
+    playback: &mut Playback,
+    body: &Body,
+    plan: &Plan,
+    path: &Path,
     mut progress: impl FnMut(usize) -> ControlFlow<()>,
 ) -> Result<Baked, BakeError> {
     let character = body.character();
-    let mut writer = output::create(path, &Shot::new(character, plan))?;
+    let mut writer = output::create(path, &Shot::new(character, plan).with(options))?;
     let mut workspace = Workspace::default();
     let (mut baked, mut frame) = (Baked::default(), Frame::default());
     for frame_number in plan.frames.clone() {

@@ -126,7 +126,7 @@ fn pieces_of_a_bake_join_to_the_whole() {
 fn a_stopped_bake_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     let body = bind(cylinder());
-    for ending in ["pc2", "mdd", "obj", "glb", "usda"] {
+    for ending in ["abc", "pc2", "mdd", "obj", "glb", "usda"] {
         let path = folder.path().join(format!("out.{ending}"));
         let stop_at_two = |done| if done == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
         let result = bake(&body, &plan(&body, None), &path, stop_at_two);
@@ -140,7 +140,7 @@ fn every_format_has_the_same_bits_for_any_number_of_threads() {
     let folder = tempfile::tempdir().unwrap();
     let character = Arc::new(samples::build("arm").unwrap());
     for method in Stack::common() {
-        for ending in ["pc2", "obj", "glb", "usda"] {
+        for ending in ["abc", "pc2", "obj", "glb", "usda"] {
             let bytes = [1, 2, 7].map(|threads| {
                 let path = folder.path().join(format!("out.{ending}"));
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

@@ -1,21 +1,23 @@
 //! Commands that write caches of a deformed clip.
 
-use super::{CacheArguments, ImplicitArguments, Shot};
+use super::{CacheArguments, ImplicitArguments, Rig, SamplingArguments, Shot};
 use clap::Args;
 use ecorche::deform::Stack;
+use ecorche::output::{CacheOptions, Meshes};
 use std::path::PathBuf;
 
 /// Bake the deformed animation to a cache.
 ///
-/// The extension of OUT chooses the format: .pc2 and .mdd (one file per mesh, plus the mesh they sit on
-/// as OUT.rest.obj), .obj (one file per frame), .glb (morph-target animation), .usda (time-sampled
-/// points). Vertex order, units and axes are those of FILE. Nothing appears under its final name
-/// before it is complete.
+/// The extension of OUT chooses the format: .abc (Alembic, all meshes with normals and UVs), .pc2 and .mdd (one file
+/// per mesh, plus the mesh they sit on as OUT.rest.obj), .obj (one file per frame), .glb (morph-target
+/// animation), .usda (time-sampled points). Vertex order, units and axes are those of FILE; Alembic is always Y
+/// up. Nothing appears under its final name before it is complete.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
   ecorche bake hero.fbx -o hero.pc2 --clip run
   ecorche bake hero.glb -o hero.usda --clip all --method dqs
+  ecorche bake hero.fbx -o hero.abc --centimetres --meshes merged       (for Unreal)
   ecorche bake hero.fbx --motion walk.bvh -o walk.glb --fps 24
   ecorche bake hero.fbx --motion range -o range.glb        (every joint, to both sides)
   ecorche bake body.obj --motion walk.bvh -o walk.pc2      (weights are made by heat diffusion)
@@ -48,9 +50,139 @@ pub struct Bake {
     /// rate, anatomy and settings
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
+    /// Begin with the state in FILE, written by --state or `ecorche states`, which stays as it is
+    #[arg(long, value_name = "FILE", conflicts_with = "state")]
+    pub resume: Option<PathBuf>,
+    /// Make the folder of OUT if it is missing
+    #[arg(long)]
+    pub make_folder: bool,
+    /// What Alembic leaves open.
+    #[command(flatten)]
+    pub alembic: AlembicArguments,
     /// Disk cache.
     #[command(flatten)]
     pub cache: CacheArguments,
+}
+
+/// Heading of the options that are for Alembic alone.
+const ALEMBIC: &str = "Alembic (.abc)";
+
+/// What Alembic leaves open.
+#[derive(Args)]
+pub struct AlembicArguments {
+    /// How meshes are written: objects (one file, an object for each), files (a file for each), merged (one object, the
+    /// vertices of one mesh after those of the other)
+    #[arg(long, value_name = "HOW", default_value = "objects", hide_default_value = true, help_heading = ALEMBIC)]
+    pub meshes: MeshesArgument,
+    /// Write the velocity of every point, for motion blur
+    #[arg(long, help_heading = ALEMBIC)]
+    pub velocities: bool,
+    /// Leave out normals: half the size, but hard edges are lost
+    #[arg(long, help_heading = ALEMBIC)]
+    pub no_normals: bool,
+    /// Write centimetres, whatever the unit of FILE, as Unreal expects
+    #[arg(long, help_heading = ALEMBIC)]
+    pub centimetres: bool,
+}
+
+/// How meshes are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum MeshesArgument {
+    /// One file, an object for each.
+    Objects,
+    /// A file for each.
+    Files,
+    /// One object.
+    Merged,
+}
+
+impl AlembicArguments {
+    /// As the library takes it.
+    pub fn options(&self) -> CacheOptions {
+        CacheOptions {
+            meshes: match self.meshes {
+                MeshesArgument::Objects => Meshes::Objects,
+                MeshesArgument::Files => Meshes::Files,
+                MeshesArgument::Merged => Meshes::Merged,
+            },
+            velocities: self.velocities,
+            no_normals: self.no_normals,
+            metres_per_unit: self.centimetres.then_some(0.01),
+        }
+    }
+}
+
+/// Save what muscles and skin remember before chosen frames.
+///
+/// Muscles that swing depend on the frames before. `bake --frames` plays those first; with a state it does not need to. This
+/// command plays the clip once, muscles alone, and saves the state before each of the frames as OUT/before-N.state, for
+/// `bake --resume`. With --coherent, skin remembers, too, and everything is played.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  ecorche states hero.fbx --anatomy hero.toml --clip run --before 0,500 -o states
+  ecorche bake hero.fbx --anatomy hero.toml --clip run --frames 500-999 --resume states/before-500.state -o b.pc2")]
+pub struct States {
+    /// The character.
+    #[command(flatten)]
+    pub rig: Rig,
+    /// Frames to save a state before, such as 0,100,200
+    #[arg(long, value_name = "FRAMES", value_delimiter = ',', required = true)]
+    pub before: Vec<usize>,
+    /// Folder for the states, made if missing
+    #[arg(long, short, value_name = "OUT")]
+    pub output: PathBuf,
+    /// Which moments.
+    #[command(flatten)]
+    pub sampling: SamplingArguments,
+    /// Deformation, as for `bake`
+    #[arg(long, value_name = "METHOD")]
+    pub method: Option<Stack>,
+    /// The implicit method.
+    #[command(flatten)]
+    pub implicit: ImplicitArguments,
+    /// Disk cache.
+    #[command(flatten)]
+    pub cache: CacheArguments,
+}
+
+/// Write a long bake as a job for a render farm.
+///
+/// OUT is a folder: template.json is an Open Job Description of three steps (states, chunks, join), with the values of its
+/// parameters for Deadline Cloud (parameter_values.json, asset_references.json) and for `openjd` (parameters.json), a job
+/// type for Flamenco (ecorche-bake.js) and the mesh that the caches sit on. The joined PC2 caches are those of a
+/// single bake, to the bit. docs/farm.md explains how to submit it.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  ecorche job hero.fbx --anatomy hero.toml --clip run --chunks 20 -o job
+  openjd run job/template.json -p file://job/parameters.json
+  deadline bundle submit job")]
+pub struct Job {
+    /// The character.
+    #[command(flatten)]
+    pub rig: Rig,
+    /// Folder for the job, made if missing
+    #[arg(long, short, value_name = "OUT")]
+    pub output: PathBuf,
+    /// How many chunks the frames are baked in
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub chunks: u16,
+    /// Folder for the results on the farm; OUT/results by default
+    #[arg(long, value_name = "DIR")]
+    pub results: Option<PathBuf>,
+    /// Name of the joined cache, without extension; the character's by default
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Which moments.
+    #[command(flatten)]
+    pub sampling: SamplingArguments,
+    /// Deformation, as for `bake`
+    #[arg(long, value_name = "METHOD")]
+    pub method: Option<Stack>,
+    /// The implicit method.
+    #[command(flatten)]
+    pub implicit: ImplicitArguments,
 }
 
 /// Join pieces of a bake made with --frames.
@@ -58,6 +190,9 @@ pub struct Bake {
 /// The pieces are put in the order of their first frames, which must follow each other without gap. A bake with --frames
 /// writes a record beside each piece (NAME.pc2.piece.json): pieces of different characters, clips, methods, rates or
 /// settings are refused, and so are pieces that were changed or lost their record.
+///
+/// For a character of several meshes, give the names that the bakes were given: where part.pc2 does not exist, the files
+/// part.MESH.pc2 are joined mesh by mesh.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:

@@ -40,6 +40,15 @@ pub struct Rig {
 }
 
 impl Rig {
+    /// These arguments as words, but for files.
+    pub fn words(&self) -> Vec<String> {
+        match self.weights {
+            None => Vec::new(),
+            Some(Weights::File) => vec!["--weights".to_owned(), "file".to_owned()],
+            Some(Weights::Heat) => vec!["--weights".to_owned(), "heat".to_owned()],
+        }
+    }
+
     /// The recipe these arguments and those of the implicit method ask for.
     pub fn recipe(&self, implicit: &ImplicitArguments) -> Recipe {
         Recipe {
@@ -140,6 +149,23 @@ pub struct ImplicitArguments {
 }
 
 impl ImplicitArguments {
+    /// These arguments as words, but for files.
+    pub fn words(&self) -> Vec<String> {
+        // Every field is named, so that a new one asks to be thought of.
+        let Self { tracking, coherent, no_muscles, still_muscles, smooth, anatomy: _ } = self;
+        let mut words = Vec::new();
+        if let Some(tracking) = tracking {
+            words.extend(["--tracking".to_owned(), tracking.to_string()]);
+        }
+        let flags =
+            [(coherent, "--coherent"), (no_muscles, "--no-muscles"), (still_muscles, "--still-muscles")];
+        words.extend(flags.into_iter().filter(|(on, _)| **on).map(|(_, word)| word.to_owned()));
+        if let Some(smooth) = smooth {
+            words.push(format!("--smooth={},{}", smooth.factor, smooth.iterations));
+        }
+        words
+    }
+
     /// Refuses what none of the methods does, and tells what a method leaves out. `named`: the user chose the methods.
     pub fn check_use(
         &self,

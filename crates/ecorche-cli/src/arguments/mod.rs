@@ -66,6 +66,8 @@ pub enum Command {
     Field(FieldArguments),
     Operator(OperatorArguments),
     Join(Join),
+    States(States),
+    Job(Job),
     Tissue(Tissue),
     Reference(ReferenceArguments),
     Man(Man),

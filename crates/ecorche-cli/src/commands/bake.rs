@@ -4,9 +4,10 @@ use super::bind;
 use crate::arguments::Bake;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
-use ecorche::bake::{BakeError, bake_on, load_state, piece, save_state};
+use ecorche::bake::{BakeError, bake_as, load_state, piece, save_state};
+use ecorche::character::Character;
 use ecorche::deform::{Body, Playback};
-use ecorche::output::{self, Format, Shot, names, obj};
+use ecorche::output::{self, CacheOptions, Format, Shot, names, obj};
 use ecorche::sampling::Plan;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -18,11 +19,13 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Bakes the chosen clips.
 pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
     let format = Format::of(&arguments.shot.output)?;
+    let options = arguments.alembic.options();
+    options.check(&arguments.shot.output, format)?;
     let recipe = arguments.shot.rig.recipe(&arguments.implicit);
     let ingredients = source::read(&recipe, console)?;
     let plans = source::plans(&ingredients, &arguments.shot.sampling, &arguments.shot.rig.file, console)?;
-    if plans.len() > 1 && arguments.state.is_some() {
-        return Err("--state keeps the state of one clip; choose it with --clip".into());
+    if plans.len() > 1 && (arguments.state.is_some() || arguments.resume.is_some()) {
+        return Err("a state is of one clip; choose it with --clip".into());
     }
     let cache = source::user_cache(&arguments.cache);
     let clip_names: Vec<&str> =
@@ -35,9 +38,16 @@ pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
         .then(|| arguments.shot.output.with_extension("rest.obj"));
     let mut written: Vec<PathBuf> = rest_path.iter().chain(&arguments.state).cloned().collect();
     for (plan, path) in plans.iter().zip(&paths) {
-        written.extend(output::paths(path, &Shot::new(&ingredients.character, plan))?);
+        written.extend(output::paths(path, &Shot::new(&ingredients.character, plan).with(options))?);
     }
-    source::protect_inputs(&ingredients.inputs(), &written)?;
+    let inputs: Vec<PathBuf> = ingredients.inputs().into_iter().chain(arguments.resume.clone()).collect();
+    source::protect_inputs(&inputs, &written)?;
+    if arguments.make_folder
+        && let Some(folder) = arguments.shot.output.parent()
+    {
+        std::fs::create_dir_all(folder)
+            .map_err(|e| format!("cannot make the folder {}: {e}", folder.display()))?;
+    }
     let method = arguments.method.clone().unwrap_or_else(|| ingredients.best_stack());
     arguments.implicit.check_use(
         &ingredients,
@@ -47,19 +57,25 @@ pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
     )?;
     let settings = ingredients.settings(Some(method));
     let body = bind(&ingredients, settings.clone(), cache.as_ref(), console)?;
+    if format == Format::Abc {
+        warn_of_large_faces(&ingredients.character, &arguments.shot.output, console);
+    }
     // A second interrupt while this one is being honoured is not an error.
     let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
 
+    // Asked for as frames of a clip, it is a piece, even if it is all of them.
+    let piece = arguments.shot.sampling.frames.is_some();
     let mut state = None;
     for ((plan, name), path) in plans.iter().zip(&clip_names).zip(&paths) {
         let key = || ingredients.key(&settings, plan);
-        let mut playback = match &arguments.state {
-            Some(file) => play_on(file, &key(), &body, plan, console)?,
-            None => Playback::new(&body, plan),
+        let mut playback = match (&arguments.state, &arguments.resume) {
+            (Some(file), _) if !file.exists() => Playback::new(&body, plan),
+            (Some(file), _) | (None, Some(file)) => play_on(file, &key(), &body, plan, console)?,
+            (None, None) => Playback::new(&body, plan),
         };
-        let caches = bake_one(&mut playback, &body, plan, path, name, console)?;
+        let caches = bake_one(options, &mut playback, &body, plan, path, name, console)?;
         if format == Format::Pc2 {
-            for record in piece::write_records(&body, plan, key, &caches)? {
+            for record in piece::write_records(&body, plan, piece, key, &caches)? {
                 console.print_path(&record)?;
             }
         }
@@ -77,7 +93,19 @@ pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-/// Goes on from the state in `file`; from the clip's start if there is no such file.
+/// Unreal reads triangles and quads only.
+fn warn_of_large_faces(character: &Character, path: &Path, console: &Console) {
+    let sizes = character.meshes.iter().flat_map(|mesh| mesh.faces.starts.windows(2).map(|f| f[1] - f[0]));
+    let large = sizes.filter(|&size| size > 4).count();
+    if large > 0 {
+        console.note(&format!(
+            "{}: {large} faces have more than four corners; for Unreal, which refuses them, split them in the character's file",
+            path.display()
+        ));
+    }
+}
+
+/// Goes on from the state in `file`.
 fn play_on<'a>(
     file: &Path,
     key: &[u8; 32],
@@ -85,15 +113,12 @@ fn play_on<'a>(
     plan: &'a Plan<'a>,
     console: &Console,
 ) -> Result<Playback<'a>, Failure> {
-    if !file.exists() {
-        return Ok(Playback::new(body, plan));
-    }
     let saved = load_state(file, key, body)?;
     let (next, first) = (saved.next, *plan.frames.start());
     if next > first {
         return Err(format!(
             "{}: holds the state before frame {next}, which is of no use for frame {first}; choose --frames from {next} on, or \
-             give --state another file",
+             give the state of another frame",
             file.display()
         )
         .into());
@@ -104,6 +129,7 @@ fn play_on<'a>(
 
 /// Bakes one clip with a progress bar, prints the files and lists them.
 pub fn bake_one(
+    options: CacheOptions,
     playback: &mut Playback,
     body: &Body,
     plan: &Plan,
@@ -112,7 +138,7 @@ pub fn bake_one(
     console: &Console,
 ) -> Result<Vec<PathBuf>, Failure> {
     let bar = console.progress(name, plan.len());
-    let baked = bake_on(playback, body, plan, path, |done| {
+    let baked = bake_as(options, playback, body, plan, path, |done| {
         bar.set_position(done as u64);
         if INTERRUPTED.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });

@@ -9,7 +9,7 @@ use crate::console::Console;
 use crate::{Failure, Outcome, source};
 use ecorche::deform::{Playback, Stack};
 use ecorche::measure::Judge;
-use ecorche::output::{file, names, obj};
+use ecorche::output::{CacheOptions, file, names, obj};
 use ecorche::portrait::{Look, draw_frames};
 use ecorche::recipe::Recipe;
 use ecorche::sampling::{Plan, Sampling};
@@ -41,7 +41,15 @@ pub fn run(arguments: &Demo, console: &Console) -> Result<Outcome, Failure> {
     for (clip, name) in character.clips.iter().zip(names::file_names(&names)) {
         let plan = Plan::new(Some(clip), &every_frame)?;
         let path = folder.join(format!("{name}.pc2"));
-        bake_one(&mut Playback::new(baked, &plan), baked, &plan, &path, &clip.name, console)?;
+        bake_one(
+            CacheOptions::default(),
+            &mut Playback::new(baked, &plan),
+            baked,
+            &plan,
+            &path,
+            &clip.name,
+            console,
+        )?;
     }
     let rest = ecorche::bake::rest(character)?;
     console.print_path(&obj::write(&folder.join("rest.obj"), character, &rest)?)?;

@@ -7,6 +7,7 @@ pub mod demo;
 pub mod field;
 pub mod info;
 pub mod init;
+pub mod job;
 pub mod join;
 pub mod man;
 pub mod measure;
@@ -14,6 +15,7 @@ pub mod operator;
 pub mod reference;
 pub mod render;
 pub mod samples;
+pub mod states;
 pub mod studio;
 pub mod tissue;
 

@@ -6,9 +6,10 @@
 use crate::deform::Body;
 use crate::input;
 use crate::output::pc2::Pc2;
-use crate::output::{WriteError, file};
+use crate::output::{WriteError, file, names};
 use crate::sampling::Plan;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -99,16 +100,17 @@ impl Record {
 }
 
 /// Writes or removes the records of PC2 files that [`bake`](super::bake) made of `plan`, one per mesh, and lists those
-/// written: there are some if `plan` is not the whole clip. `key` is that of
-/// [`Ingredients::key`](crate::recipe::Ingredients::key).
+/// written: there are some if `plan` is not the whole clip, or if it was asked for as a `piece` that happens to be the
+/// whole. `key` is that of [`Ingredients::key`](crate::recipe::Ingredients::key).
 pub fn write_records(
     body: &Body,
     plan: &Plan,
+    piece: bool,
     key: impl FnOnce() -> [u8; 32],
     pc2: &[PathBuf],
 ) -> Result<Vec<PathBuf>, WriteError> {
     let clip_frames = plan.clip.map_or(1, |clip| clip.frame_count(plan.fps));
-    if plan.len() == clip_frames {
+    if plan.len() == clip_frames && !piece {
         for path in pc2 {
             // Of an earlier bake to the same name.
             let _ = std::fs::remove_file(record_path(path));
@@ -173,6 +175,68 @@ pub fn join(pieces: &[PathBuf], output: &Path, checked: bool) -> Result<Pc2, Wri
     Ok(joined)
 }
 
+/// What pieces of a character with any number of meshes are joined to, mesh by mesh.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MeshPieces {
+    /// The pieces of one mesh.
+    pub pieces: Vec<PathBuf>,
+    /// What they are joined to.
+    pub output: PathBuf,
+}
+
+/// The pieces of each mesh. A piece is named as its bake was told to: `part.pc2` stands for itself, or, where the character
+/// has several meshes and there is no such file, for `part.MESH.pc2`. The results are named in the same way.
+pub fn by_mesh(pieces: &[PathBuf], output: &Path) -> Result<Vec<MeshPieces>, WriteError> {
+    let found: Vec<_> = pieces.iter().map(|piece| files_of(piece)).collect();
+    let Some((first, others)) = found.split_first() else { return Ok(Vec::new()) };
+    for (labels, piece) in others.iter().zip(&pieces[1..]) {
+        if !labels.keys().eq(first.keys()) {
+            let list = |of: &BTreeMap<String, PathBuf>| match of.contains_key("") {
+                true => "one mesh".to_owned(),
+                false => of.keys().cloned().collect::<Vec<_>>().join(", "),
+            };
+            return Err(WriteError::DoesNotFit {
+                path: piece.clone(),
+                problem: format!(
+                    "there are files of {} where {} has {}",
+                    list(labels),
+                    pieces[0].display(),
+                    list(first)
+                ),
+                remedy: "bake this piece again, or join pieces of one bake".into(),
+            });
+        }
+    }
+    let of_mesh = |label: &String| MeshPieces {
+        pieces: found.iter().map(|files| files[label].clone()).collect(),
+        output: match label.as_str() {
+            "" => output.to_owned(),
+            label => names::labelled(output, &[label]).remove(0),
+        },
+    };
+    Ok(first.keys().map(of_mesh).collect())
+}
+
+/// Files of a piece by the label of their mesh; one without a label for a single mesh.
+fn files_of(piece: &Path) -> BTreeMap<String, PathBuf> {
+    let mut files = BTreeMap::new();
+    if !piece.exists() {
+        let folder = piece.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let stem = piece.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let label = name.strip_prefix(&stem).and_then(|n| n.strip_prefix('.')?.strip_suffix(".pc2"));
+            if let Some(label) = label.filter(|label| !label.is_empty() && !label.contains('.')) {
+                files.insert(label.to_owned(), piece.with_file_name(&name));
+            }
+        }
+    }
+    if files.is_empty() {
+        files.insert(String::new(), piece.to_owned());
+    }
+    files
+}
+
 fn difference(this: &Bake, other: &Bake) -> Option<String> {
     let words = [
         ("character", &this.character, &other.character),
@@ -206,7 +270,7 @@ mod tests {
         let sampling = Sampling { fps: Some(fps), frames: Some(frames) };
         let plan = Plan::new(ingredients.character.clip(clip), &sampling).unwrap();
         let baked = crate::bake::bake(&body, &plan, path, |_| ControlFlow::Continue(())).unwrap();
-        write_records(&body, &plan, || ingredients.key(&settings, &plan), &baked.paths).unwrap();
+        write_records(&body, &plan, false, || ingredients.key(&settings, &plan), &baked.paths).unwrap();
     }
 
     #[test]
@@ -232,6 +296,34 @@ mod tests {
         // What was joined is a piece again.
         piece(&at("c.pc2"), Stack::linear(), "bend", 12.0, 6..=7);
         assert_eq!(join(&[at("ab.pc2"), at("c.pc2")], &at("abc.pc2"), true).unwrap().samples.len(), 8);
+    }
+
+    #[test]
+    fn pieces_of_several_meshes_are_joined_mesh_by_mesh() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in [
+            "a.Body.pc2",
+            "a.Hat.pc2",
+            "b.Body.pc2",
+            "b.Hat.pc2",
+            "b.Hat.pc2.piece.json",
+            "c.Hat.pc2",
+            "d.pc2",
+        ] {
+            std::fs::write(at(name), "").unwrap();
+        }
+        let expected = ["Body", "Hat"].map(|mesh| MeshPieces {
+            pieces: ["a", "b"].map(|piece| at(&format!("{piece}.{mesh}.pc2"))).to_vec(),
+            output: at(&format!("out.{mesh}.pc2")),
+        });
+        assert_eq!(by_mesh(&[at("a.pc2"), at("b.pc2")], &at("out.pc2")).unwrap(), expected);
+        for (other, words) in [("c.pc2", "files of Hat where"), ("d.pc2", "one mesh where")] {
+            let error = by_mesh(&[at("a.pc2"), at(other)], &at("out.pc2")).unwrap_err().to_string();
+            assert!(error.contains(words) && error.contains(other), "{error}");
+        }
+        let missing = by_mesh(&[at("e.pc2")], &at("out.pc2")).unwrap();
+        assert_eq!(missing, [MeshPieces { pieces: vec![at("e.pc2")], output: at("out.pc2") }]);
     }
 
     #[test]

@@ -60,6 +60,14 @@ impl<'a> Playback<'a> {
 
     /// Plays what comes before the frame, and samples its pose.
     fn run_to(&mut self, number: usize, workspace: &mut Workspace) {
+        self.play_to(number, workspace);
+        self.plan.sample(number, &mut self.pose);
+        self.next = number + 1;
+    }
+
+    /// Plays what comes before the frame, as far as it matters to it, and stands before it: [`Playback::state`] is then what
+    /// [`Playback::resume`] needs to begin with that frame.
+    pub fn play_to(&mut self, number: usize, workspace: &mut Workspace) {
         let swings = self.body.has_muscles() && self.body.settings().muscles.remembers();
         let (coherent, remember) = (self.body.settings().coherent, self.body.layers_remember());
         if number < self.next {
@@ -80,8 +88,7 @@ impl<'a> Playback<'a> {
                 self.body.advance(&self.pose, time, &mut self.state, workspace);
             }
         }
-        self.plan.sample(number, &mut self.pose);
-        self.next = number + 1;
+        self.next = number;
     }
 
     /// The pose of the last frame.

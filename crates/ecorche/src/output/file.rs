@@ -7,7 +7,7 @@
 
 use super::WriteError;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{BufWriter, ErrorKind, Write};
+use std::io::{BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
@@ -140,6 +140,16 @@ impl PendingFiles {
             .open(self.staged(number))
             .and_then(|mut file| file.write_all(bytes))
             .map_err(|source| self.error(number, source))
+    }
+
+    /// Writes over what file `number` has from byte `at` on.
+    pub(crate) fn overwrite(&mut self, number: usize, at: u64, bytes: &[u8]) -> Result<(), WriteError> {
+        let write = || -> std::io::Result<()> {
+            let mut file = OpenOptions::new().write(true).open(self.staged(number))?;
+            file.seek(SeekFrom::Start(at))?;
+            file.write_all(bytes)
+        };
+        write().map_err(|source| self.error(number, source))
     }
 
     /// How many files there are.

@@ -430,7 +430,14 @@ mod tests {
     fn bake(character: &Character, frame_count: usize, first_frame: usize) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bake.glb");
-        let shot = Shot { character, clip: "wave".into(), fps: 24.0, first_frame, frame_count };
+        let shot = Shot {
+            character,
+            clip: "wave".into(),
+            fps: 24.0,
+            first_frame,
+            frame_count,
+            options: Default::default(),
+        };
         let mut writer = Box::new(GltfWriter::create(&path, &shot).unwrap());
         for k in 0..frame_count {
             writer.write_frame(&frame(character, first_frame + k)).unwrap();
@@ -513,6 +520,7 @@ mod tests {
             fps: 24.0,
             first_frame: 0,
             frame_count: 1 << 20,
+            options: Default::default(),
         };
         let folder = tempfile::tempdir().unwrap();
         let refused = GltfWriter::create(&folder.path().join("long.glb"), &shot);
@@ -523,8 +531,14 @@ mod tests {
     #[test]
     fn a_frame_of_another_character_is_refused() {
         let character = character();
-        let shot =
-            Shot { character: &character, clip: String::new(), fps: 24.0, first_frame: 0, frame_count: 1 };
+        let shot = Shot {
+            character: &character,
+            clip: String::new(),
+            fps: 24.0,
+            first_frame: 0,
+            frame_count: 1,
+            options: Default::default(),
+        };
         let folder = tempfile::tempdir().unwrap();
         let mut writer = GltfWriter::create(&folder.path().join("a.glb"), &shot).unwrap();
         assert!(writer.write_frame(&Frame::default()).is_err());
@@ -537,8 +551,14 @@ mod tests {
         let character = character();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("still.glb");
-        let shot =
-            Shot { character: &character, clip: String::new(), fps: 1.0, first_frame: 0, frame_count: 1 };
+        let shot = Shot {
+            character: &character,
+            clip: String::new(),
+            fps: 1.0,
+            first_frame: 0,
+            frame_count: 1,
+            options: Default::default(),
+        };
         let mut writer = Box::new(GltfWriter::create(&path, &shot).unwrap());
         writer.write_frame(&frame(&character, 1)).unwrap();
         writer.finish().unwrap();

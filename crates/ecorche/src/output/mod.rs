@@ -4,6 +4,7 @@
 //! finished. Nothing appears under its final name before `finish`; a writer that is dropped leaves
 //! nothing behind.
 
+mod alembic;
 pub(crate) mod colour;
 mod draw;
 pub mod file;
@@ -45,6 +46,53 @@ pub struct Shot<'a> {
     pub first_frame: usize,
     /// How many frames will be written.
     pub frame_count: usize,
+    /// What the format leaves open.
+    pub options: CacheOptions,
+}
+
+/// What is chosen about a cache, beyond its format. Only Alembic leaves anything open.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CacheOptions {
+    /// How the meshes of a character are written.
+    pub meshes: Meshes,
+    /// Write the velocity of every point, per second: what renderers blur motion by.
+    pub velocities: bool,
+    /// Leave out normals, which are half of the file. Programs then make their own, and hard edges are lost.
+    pub no_normals: bool,
+    /// Length of the unit that is written, metres; `None` takes the character's own. 0.01 is Unreal's.
+    pub metres_per_unit: Option<f32>,
+}
+
+/// How the meshes of a character are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Meshes {
+    /// One file, an object for each mesh.
+    #[default]
+    Objects,
+    /// A file for each mesh.
+    Files,
+    /// One file with one object, vertices of all meshes one after the other.
+    Merged,
+}
+
+impl CacheOptions {
+    /// Says what of these `format` does not do.
+    pub fn check(&self, path: &Path, format: Format) -> Result<(), WriteError> {
+        let asked = [
+            (self.meshes != Meshes::Objects, "a choice of how meshes are written"),
+            (self.velocities, "velocities"),
+            (self.no_normals, "leaving out normals"),
+            (self.metres_per_unit.is_some(), "a choice of units"),
+        ];
+        match asked.into_iter().find(|(asked, _)| *asked && format != Format::Abc) {
+            Some((_, what)) => Err(WriteError::DoesNotFit {
+                path: path.to_owned(),
+                problem: format!("{what} is there for Alembic only"),
+                remedy: "bake to .abc, or leave it out".into(),
+            }),
+            None => Ok(()),
+        }
+    }
 }
 
 impl<'a> Shot<'a> {
@@ -56,7 +104,13 @@ impl<'a> Shot<'a> {
             fps: plan.fps,
             first_frame: *plan.frames.start(),
             frame_count: plan.len(),
+            options: CacheOptions::default(),
         }
+    }
+
+    /// The same with other options.
+    pub fn with(self, options: CacheOptions) -> Self {
+        Self { options, ..self }
     }
 }
 
@@ -88,7 +142,7 @@ pub enum WriteError {
         source: std::io::Error,
     },
     /// No cache format has this file extension.
-    #[error("{}: no cache format for this extension; known: .pc2 .mdd .obj .glb .usda", path.display())]
+    #[error("{}: no cache format for this extension; known: .abc .pc2 .mdd .obj .glb .usda", path.display())]
     UnknownFormat {
         /// The file asked for.
         path: PathBuf,
@@ -108,6 +162,8 @@ pub enum WriteError {
 /// The cache formats, by file extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
+    /// Alembic, all meshes with their points at every frame.
+    Abc,
     /// Point cache of 3ds Max, Blender, Houdini, Maya; one file per mesh.
     Pc2,
     /// Point cache of LightWave, Blender, Houdini; one file per mesh.
@@ -125,6 +181,7 @@ impl Format {
     pub fn of(path: &Path) -> Result<Self, WriteError> {
         let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
         match ending.as_str() {
+            "abc" => Ok(Self::Abc),
             "pc2" => Ok(Self::Pc2),
             "mdd" => Ok(Self::Mdd),
             "obj" => Ok(Self::Obj),
@@ -137,7 +194,10 @@ impl Format {
 
 /// Starts a cache at `path` in the format of its extension.
 pub fn create<'a>(path: &Path, shot: &Shot<'a>) -> Result<Box<dyn CacheWriter + 'a>, WriteError> {
-    Ok(match Format::of(path)? {
+    let format = Format::of(path)?;
+    shot.options.check(path, format)?;
+    Ok(match format {
+        Format::Abc => Box::new(alembic::AlembicWriter::create(path, shot)?),
         Format::Pc2 => Box::new(pc2::create(path, shot)?),
         Format::Mdd => Box::new(mdd::create(path, shot)?),
         Format::Obj => Box::new(obj::ObjWriter::create(path, shot)?),
@@ -157,6 +217,7 @@ fn mesh_paths(path: &Path, character: &Character) -> Vec<PathBuf> {
 /// The files that [`create`] will write, in order.
 pub fn paths(path: &Path, shot: &Shot) -> Result<Vec<PathBuf>, WriteError> {
     Ok(match Format::of(path)? {
+        Format::Abc => alembic::paths(path, shot),
         Format::Pc2 | Format::Mdd => mesh_paths(path, shot.character),
         Format::Obj => obj::paths(path, shot),
         Format::Glb | Format::Usda => vec![path.to_owned()],

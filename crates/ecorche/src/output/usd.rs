@@ -328,7 +328,14 @@ mod tests {
     fn bake(character: &Character, frames: usize) -> String {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.usda");
-        let shot = Shot { character, clip: String::new(), fps: 30.0, first_frame: 5, frame_count: frames };
+        let shot = Shot {
+            character,
+            clip: String::new(),
+            fps: 30.0,
+            first_frame: 5,
+            frame_count: frames,
+            options: Default::default(),
+        };
         let mut writer = Box::new(UsdWriter::create(&path, &shot).unwrap());
         for f in 0..frames {
             let pose = |mesh: &Mesh| {

@@ -66,7 +66,7 @@ export function bake(model: Model): void {
   const method = select(LOOKS.map(([id, label]) => [id, label]), display.looks[0], "Method", () => undefined);
   const fps = h("input", { class: "number", attributes: { type: "number", min: "1", placeholder: "clip’s", "aria-label": "Frames per second" } });
   const bar = h("progress", { attributes: { max: "1", value: "0" } });
-  const outcome = h("p", { class: "hint", text: "Extensions: .pc2 .mdd .obj .glb .usda" });
+  const outcome = h("p", { class: "hint", text: "Extensions: .abc .pc2 .mdd .obj .glb .usda" });
   outcome.id = "bake-outcome";
   let running = false;
   const start = button("Bake", "Start", () => {

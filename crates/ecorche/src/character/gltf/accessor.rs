@@ -4,10 +4,12 @@
 //! not: a stride smaller than its element (seen on inverse bind matrices) is taken for packed data.
 
 use super::buffers::Buffers;
-use super::document::{Accessor, Document, SparsePart};
+use super::document::{Accessor, Document, DracoPrimitive, Primitive, SparsePart};
+use super::draco::{self, List};
 use super::{Fault, MAX_DECODED_BYTES};
 use crate::character::Repair;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 
 /// The most elements an accessor without bytes behind it (all zeros but for sparse ones) may have.
 /// The largest scanned characters have a few million vertices.
@@ -119,6 +121,8 @@ pub struct Accessors<'a> {
     /// Bytes that may still be decoded.
     budget: Cell<usize>,
     repairs: RefCell<Vec<Repair>>,
+    /// Lists that an extension put in the place of an accessor's bytes.
+    unpacked: RefCell<BTreeMap<usize, List>>,
 }
 
 impl<'a> Accessors<'a> {
@@ -129,6 +133,7 @@ impl<'a> Accessors<'a> {
             buffers,
             budget: Cell::new(budget.min(MAX_DECODED_BYTES)),
             repairs: RefCell::default(),
+            unpacked: RefCell::default(),
         }
     }
 
@@ -154,6 +159,25 @@ impl<'a> Accessors<'a> {
     /// Whether an accessor has bytes of its own rather than being filled by an extension.
     pub fn is_stored(&self, index: usize) -> bool {
         self.document.accessors.get(index).is_some_and(|a| a.buffer_view.is_some() || a.sparse.is_some())
+    }
+
+    /// Decodes a compressed primitive: its lists take the place of the accessors it names.
+    pub fn unpack(&self, primitive: &Primitive, packed: &DracoPrimitive) -> Result<(), Fault> {
+        let decoded = draco::decode(self.view(packed.buffer_view.0)?, packed, self.budget.get())?;
+        let mut unpacked = self.unpacked.borrow_mut();
+        let places = primitive.attributes.iter().map(|(name, index)| (name.as_str(), index.0));
+        let mut lists = decoded.attributes;
+        for (name, index) in places {
+            if let Some(list) = lists.remove(name) {
+                self.spend(list.bytes.len())?;
+                unpacked.insert(index, list);
+            }
+        }
+        let indices =
+            primitive.indices.ok_or_else(|| Fault::new("Draco data", "no accessor for their faces"))?;
+        self.spend(decoded.indices.bytes.len())?;
+        unpacked.insert(indices.0, decoded.indices);
+        Ok(())
     }
 
     /// Elements of `N` numbers each; normalised integers come out within -1 and 1.
@@ -185,9 +209,22 @@ impl<'a> Accessors<'a> {
                 accessor.shape
             )));
         }
-        let element = |bytes: &[u8]| -> [T; N] {
+        let element_of = |component: ComponentType, bytes: &[u8]| -> [T; N] {
             std::array::from_fn(|i| number(component, &bytes[i * component.size()..]))
         };
+        if let Some(list) = self.unpacked.borrow().get(&index) {
+            if list.components != N {
+                return Err(fault(format!(
+                    "its compressed data have {} numbers per element where {N} are needed",
+                    list.components
+                )));
+            }
+            let stored = ComponentType::from_code(list.component_type)
+                .ok_or_else(|| fault("unknown type of compressed data".into()))?;
+            self.spend(list.count.saturating_mul(size_of::<[T; N]>()))?;
+            return Ok(list.bytes.chunks_exact(N * stored.size()).map(|b| element_of(stored, b)).collect());
+        }
+        let element = |bytes: &[u8]| element_of(component, bytes);
         let size = N * component.size();
         let mut elements: Vec<[T; N]> = match accessor.buffer_view {
             Some(view) => {

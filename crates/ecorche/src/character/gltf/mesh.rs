@@ -7,27 +7,13 @@ use crate::character::raw::{RawMesh, RawMorph, RawSkin};
 use glam::{Mat4, Vec2, Vec3};
 use std::collections::BTreeMap;
 
-/// Why a primitive that needs a decoder we do not have was not read.
-pub enum MeshError {
-    /// Broken beyond use.
-    Fault(Fault),
-    /// Compressed in a way we do not read: the extension's name.
-    Compressed(&'static str),
-}
-
-impl From<Fault> for MeshError {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
-    }
-}
-
 /// Everything of mesh `mesh` but its node, skin joints and default weights.
 pub fn read_mesh(
     accessors: &Accessors,
     mesh: &Mesh,
     subject: &str,
     report: &mut Report,
-) -> Result<RawMesh, MeshError> {
+) -> Result<RawMesh, Fault> {
     let mut raw = RawMesh { name: mesh.name.clone().unwrap_or_default(), ..RawMesh::default() };
     let any_material = mesh.primitives.iter().any(|p| p.material.is_some());
     let mut slots = MaterialSlots::default();
@@ -38,8 +24,15 @@ pub fn read_mesh(
             report.add(subject, "a primitive without positions", "left out");
             continue;
         };
-        if primitive.extensions.draco.is_some() && !accessors.is_stored(positions.0) {
-            return Err(MeshError::Compressed("KHR_draco_mesh_compression"));
+        if let Some(packed) = &primitive.extensions.draco
+            && !accessors.is_stored(positions.0)
+        {
+            accessors.unpack(primitive, packed)?;
+            report.add(
+                subject,
+                "Draco compression, which does not keep the author's vertex order",
+                "vertices are in the decoder's order",
+            );
         }
         let key = (&primitive.attributes, primitive.targets.as_slice());
         let vertices = match shared.entry(key) {

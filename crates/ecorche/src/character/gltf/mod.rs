@@ -6,8 +6,8 @@
 //!
 //! All nodes are read, whichever scene they are in. A mesh shown by two nodes is two meshes. The
 //! primitives of a mesh follow one another in its vertex list; primitives that share their vertices
-//! share them here too. Read as well: `KHR_mesh_quantization`, `EXT_meshopt_compression`. Not read:
-//! `KHR_draco_mesh_compression`, an error unless the file keeps uncompressed data beside it. Meshes
+//! share them here too. Read as well: `KHR_mesh_quantization`, `EXT_meshopt_compression` and
+//! `KHR_draco_mesh_compression`, where the file does not keep uncompressed data beside it. Meshes
 //! know their materials by name only, so that a missing texture breaks nothing.
 //!
 //! Nothing a file states is trusted before it is checked against the bytes there are, and what a
@@ -17,6 +17,7 @@ mod accessor;
 mod animation;
 mod buffers;
 mod document;
+mod draco;
 mod looks;
 mod mesh;
 mod meshopt;
@@ -31,7 +32,6 @@ use buffers::{Buffers, Container};
 use document::{Document, Node, VersionOnly};
 use glam::{Mat4, Quat, Vec3};
 pub(super) use looks::read as looks;
-use mesh::MeshError;
 use std::path::Path;
 
 /// Most bytes one file may decode to, whatever its size: what a workstation can hold.
@@ -179,16 +179,8 @@ fn read_meshes(
             continue;
         };
         let subject = name_of("mesh", &mesh.name, mesh_index.0);
-        let read = mesh::read_mesh(accessors, mesh, &subject, report).map_err(|error| match error {
-            MeshError::Fault(fault) => fault.within(&subject).into_error(path),
-            MeshError::Compressed(extension) => ReadError::Unsupported {
-                path: path.to_owned(),
-                feature: extension.to_owned(),
-                remedy:
-                    "export without mesh compression, or decompress with `gltf-transform copy in.glb out.glb`"
-                        .into(),
-            },
-        })?;
+        let read = mesh::read_mesh(accessors, mesh, &subject, report)
+            .map_err(|fault| fault.within(&subject).into_error(path))?;
         mesh_of_node[index] = Some(raw.meshes.len());
         raw.meshes.push(mesh::place(read, accessors, index, node, mesh, &subject, report));
     }

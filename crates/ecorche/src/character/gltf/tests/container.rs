@@ -99,15 +99,12 @@ fn required_extensions_are_read_passed_over_or_mentioned() {
 }
 
 #[test]
-fn draco_is_an_error_unless_the_file_keeps_plain_data_too() {
+fn broken_draco_data_are_an_error_unless_the_file_keeps_plain_data_too() {
     let mut file = sound();
     file.json["meshes"][0]["primitives"][0]["extensions"] =
         json!({"KHR_draco_mesh_compression": {"bufferView": 0, "attributes": {"POSITION": 0}}});
     file.read_sound();
     file.json["accessors"][0].as_object_mut().unwrap().remove("bufferView");
     let error = file.read().unwrap_err().to_string();
-    assert!(
-        error.starts_with("tiny.glb: uses KHR_draco_mesh_compression, which is not supported"),
-        "{error}"
-    );
+    assert!(error.starts_with("tiny.glb: ") && error.contains("Draco data"), "{error}");
 }

@@ -3,6 +3,7 @@
 mod accessors;
 mod clips;
 mod container;
+mod draco;
 mod fuzz;
 mod hierarchy;
 mod meshes;

@@ -1,0 +1,58 @@
+//! `ecorche states`: what muscles and skin remember before chosen frames, so that pieces of a bake need not play their past.
+
+use super::bind;
+use crate::arguments::States;
+use crate::console::Console;
+use crate::{Failure, Outcome, source};
+use ecorche::bake::save_state;
+use ecorche::deform::{Playback, Workspace};
+use std::path::{Path, PathBuf};
+
+/// Where the state before `frame` is.
+pub fn state_path(folder: &Path, frame: usize) -> PathBuf {
+    folder.join(format!("before-{frame}.state"))
+}
+
+/// Plays the clip once, without writing a frame, and saves the states.
+pub fn run(arguments: &States, console: &Console) -> Result<Outcome, Failure> {
+    let recipe = arguments.rig.recipe(&arguments.implicit);
+    let ingredients = source::read(&recipe, console)?;
+    let plans = source::plans(&ingredients, &arguments.sampling, &arguments.rig.file, console)?;
+    let [plan] = plans.as_slice() else {
+        return Err("states are of one clip; choose it with --clip".into());
+    };
+    let mut frames = arguments.before.clone();
+    frames.sort_unstable();
+    frames.dedup();
+    if let Some(frame) = frames.iter().find(|frame| !plan.frames.contains(frame)) {
+        return Err(format!(
+            "--before {frame}: the clip has frames {}-{} at {} fps; choose among those",
+            plan.frames.start(),
+            plan.frames.end(),
+            plan.fps
+        )
+        .into());
+    }
+    let method = arguments.method.clone().unwrap_or_else(|| ingredients.best_stack());
+    arguments.implicit.check_use(
+        &ingredients,
+        std::slice::from_ref(&method),
+        arguments.method.is_some(),
+        console,
+    )?;
+    let settings = ingredients.settings(Some(method));
+    let body = bind(&ingredients, settings.clone(), source::user_cache(&arguments.cache).as_ref(), console)?;
+    std::fs::create_dir_all(&arguments.output)
+        .map_err(|e| format!("cannot make the folder {}: {e}", arguments.output.display()))?;
+    let key = ingredients.key(&settings, plan);
+    let mut playback = Playback::new(&body, plan);
+    let mut workspace = Workspace::default();
+    let bar = console.progress("states", frames.len());
+    for (done, &frame) in frames.iter().enumerate() {
+        playback.play_to(frame, &mut workspace);
+        console.print_path(&save_state(&state_path(&arguments.output, frame), &playback.state(), &key)?)?;
+        bar.set_position(done as u64 + 1);
+    }
+    bar.finish_and_clear();
+    Ok(Outcome::Done)
+}
