@@ -9,7 +9,7 @@ use ecorche::deform::{Stack, Tracking, Under};
 use ecorche::field::section::{Axis, UnknownAxis};
 use ecorche::hero::reference::Resolution;
 use ecorche::output::raster::View;
-use ecorche::portrait::MuscleColour;
+use ecorche::portrait::{MuscleColour, spread};
 use ecorche::recipe::{AnatomySource, Ingredients, MotionSource, MuscleUse, Recipe, WeightSource};
 use ecorche::sampling::{Plan, Sampling};
 use ecorche::surface::{LayerDef, smooth};
@@ -400,13 +400,6 @@ impl Drawing {
         }
         spread(plan, self.panels.unwrap_or(panels).into())
     }
-}
-
-/// At most `most` frames of the plan, first and last among them.
-pub fn spread(plan: &Plan, most: usize) -> Vec<usize> {
-    let (first, count) = (*plan.frames.start(), plan.len());
-    let shown = count.min(most).max(1);
-    (0..shown).map(|i| first + (i * (count - 1)) / (shown - 1).max(1)).collect()
 }
 
 /// Use of the disk cache.

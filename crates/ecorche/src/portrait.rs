@@ -2,8 +2,10 @@
 
 mod fields;
 mod muscles;
+mod sheet;
 
 pub use fields::{FieldError, FieldLook, Show, Through, draw_fields, field_surface, part_of_joint};
+pub use sheet::{contact_sheet, side_by_side, spread};
 pub use muscles::{MuscleColour, MuscleLook, UnknownColour};
 
 use crate::character::{Character, Pose};
