@@ -14,7 +14,7 @@ def main(source: str = "sample:cylinder?rings=24&segments=16", clip: str | None 
     character = ecorche.read(source)
     worst = {}
     for method in ("lbs", "implicit"):
-        figures = character.bind(method).measure(clip, fps=6)  # type: ignore[arg-type]
+        figures = character.bind(method).measure(clip, fps=6)
         worst[method] = {s["figure"]: s["worst"] for s in figures["summary"]}
     print(f"{'worst of the clip':20}{'lbs':>12}{'implicit':>12}")
     for figure in FIGURES:

@@ -10,7 +10,7 @@ pyo3::create_exception!(ecorche, Stopped, PyException, "The progress function as
 /// `FileNotFoundError` or another `OSError` where the operating system said no, else `ValueError`.
 pub fn raised(error: impl Error + 'static) -> PyErr {
     let text = error.to_string();
-    let causes = std::iter::successors(Some(&error as &(dyn Error + 'static)), |error| error.source());
+    let causes = std::iter::successors(Some(&error as &(dyn Error + 'static)), |error| (*error).source());
     match causes.filter_map(|cause| cause.downcast_ref::<io::Error>()).last().map(io::Error::kind) {
         Some(io::ErrorKind::NotFound) => PyFileNotFoundError::new_err(text),
         Some(io::ErrorKind::PermissionDenied) => PyPermissionError::new_err(text),

@@ -7,9 +7,9 @@ use pyo3::prelude::*;
 use rayon::ThreadPool;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ enum Message<T> {
 pub struct Control {
     stop: Arc<AtomicBool>,
     /// Tells and waits; nothing where nobody listens.
-    step: Option<Box<dyn Fn(usize, usize) + Send>>,
+    step: Option<Box<dyn Fn(usize, usize) + Send + Sync>>,
 }
 
 impl Control {
@@ -63,13 +63,15 @@ pub fn run<T: Send + 'static>(
     let (answer, answered) = sync_channel::<()>(0);
     let stop = Arc::new(AtomicBool::new(false));
     let step = progress.is_some().then(|| {
-        let tell = tell.clone();
+        let (tell, answered) = (tell.clone(), Mutex::new(answered));
         // A closed channel means that nobody waits any more, and `stop` is set.
         Box::new(move |done, of| {
-            if tell.send(Message::Step(done, of)).is_ok() {
+            if tell.send(Message::Step(done, of)).is_ok()
+                && let Ok(answered) = answered.lock()
+            {
                 let _ = answered.recv();
             }
-        }) as Box<dyn Fn(usize, usize) + Send>
+        }) as Box<dyn Fn(usize, usize) + Send + Sync>
     });
     let control = Control { stop: stop.clone(), step };
     let pool = pool.cloned();
@@ -81,22 +83,22 @@ pub fn run<T: Send + 'static>(
         let _ = tell.send(Message::Done(catch_unwind(work).ok()));
     });
     worker.map_err(|error| PyRuntimeError::new_err(format!("no thread could be started: {error}")))?;
-    wait(py, ends, progress, &told, &answer, &stop)
+    wait(py, ends, progress, told, &answer, &stop)
 }
 
 fn wait<T: Send>(
     py: Python<'_>,
     ends: Ends,
     progress: Option<&Bound<'_, PyAny>>,
-    told: &Receiver<Message<T>>,
+    mut told: Receiver<Message<T>>,
     answer: &SyncSender<()>,
     stop: &AtomicBool,
 ) -> PyResult<T> {
     let mut raised = None;
-    // A receiver may be moved between threads but not shared; nobody else has it while we wait.
-    let mut told = Alone(told);
     loop {
-        let message = py.detach(|| told.next());
+        // Borrowed for good: a receiver may not be shared between threads.
+        let told = &mut told;
+        let message = py.detach(move || told.recv_timeout(PATIENCE));
         let outcome = match message {
             Ok(Message::Done(result)) => {
                 return match (raised, result) {
@@ -128,14 +130,5 @@ fn wait<T: Send>(
         if matches!(message, Ok(Message::Step(..))) {
             let _ = answer.send(());
         }
-    }
-}
-
-/// A receiver in the hands of one thread.
-struct Alone<'a, T>(&'a Receiver<Message<T>>);
-
-impl<T> Alone<'_, T> {
-    fn next(&mut self) -> Result<Message<T>, RecvTimeoutError> {
-        self.0.recv_timeout(PATIENCE)
     }
 }
