@@ -58,6 +58,9 @@ def check(context, thing):
     lines = [f"{len(thing.data.vertices)} vertices, {len(held)} deforming bones"]
     if keys:
         lines.append(f"{len(keys.key_blocks) - 1} shape keys")
+    loose = len(thing.data.vertices) - len(np.unique(influences(thing, bones)[0]))
+    if loose:
+        lines.append(f"{loose} vertices have no weight: they follow the first bone")
     ignored = [m.name for m in thing.modifiers[:index] if m.show_viewport]
     if ignored:
         lines.append(f"Not seen by the bake: {', '.join(ignored)}, before the armature")

@@ -68,6 +68,21 @@ def test_sparse_weights_polygons_and_single_precision_are_the_same():
     assert np.array_equal(*frames)
 
 
+def test_what_a_character_tells_makes_it_again(tube):
+    again = ecorche.Character.from_arrays(
+        tube.rest().positions(),
+        tube.faces(),
+        tube.joints,
+        np.array(tube.parents),
+        tube.rest_joints(),
+        tube.weights(),
+        clips={"bend": tube.poses("bend")},
+        fps=tube.clips[0].fps,
+    )
+    for a, b in zip(tube.bind("lbs").play("bend"), again.bind("lbs").play("bend"), strict=True):
+        assert np.abs(a.positions() - b.positions()).max() < 1e-6
+
+
 def test_weights_are_made_where_none_are_given():
     hero = ecorche.Character.from_arrays(**{**finger(), "weights": None})
     assert any("heat diffusion" in text for text in hero.repairs)

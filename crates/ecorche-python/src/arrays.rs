@@ -80,7 +80,14 @@ fn check_shape(name: &str, found: &[usize], expected: &[Side]) -> PyResult<()> {
     }
     let letters = ["N", "M", "K", "L"];
     let side = |(i, side): (usize, &Side)| side.map_or_else(|| letters[i % 4].to_owned(), |n| n.to_string());
-    Err(wrong(name, format_args!("shape ({}) expected, ({}) given", listed(expected.iter().enumerate().map(side)), listed(found.iter().map(usize::to_string)))))
+    Err(wrong(
+        name,
+        format_args!(
+            "shape ({}) expected, ({}) given",
+            listed(expected.iter().enumerate().map(side)),
+            listed(found.iter().map(usize::to_string))
+        ),
+    ))
 }
 
 /// As Python writes a tuple: a single element is followed by a comma.

@@ -56,7 +56,12 @@ impl Body {
     /// The frames of a clip, one after the other; the first clip by default, the rest pose of a character without any.
     /// `frames`: (first, last), both included, counted from 0 at the clip's start. Each frame is the same as in a bake.
     #[pyo3(signature = (clip = None, *, fps = None, frames = None))]
-    fn play(&self, clip: Option<String>, fps: Option<f32>, frames: Option<&pyo3::Bound<'_, PyAny>>) -> PyResult<Frames> {
+    fn play(
+        &self,
+        clip: Option<String>,
+        fps: Option<f32>,
+        frames: Option<&pyo3::Bound<'_, PyAny>>,
+    ) -> PyResult<Frames> {
         Frames::new(self.0.clone(), Moments::new(clip, fps, frames)?)
     }
 
@@ -76,7 +81,8 @@ impl Body {
     ) -> PyResult<Baked> {
         let moments = Moments::new(clip, fps, frames)?;
         let format = Format::of(&path).map_err(raised)?;
-        let rest = (matches!(format, Format::Pc2 | Format::Mdd) && mesh).then(|| path.with_extension("rest.obj"));
+        let rest =
+            (matches!(format, Format::Pc2 | Format::Mdd) && mesh).then(|| path.with_extension("rest.obj"));
         let shared = self.0.clone();
         {
             let plan = moments.plan(&shared.ingredients)?;
@@ -125,9 +131,11 @@ impl Body {
             let Bound { ingredients, body, .. } = &*shared;
             let plan = moments.plan(ingredients)?;
             let name = &ingredients.recipe().character;
-            let surface = Surface::new(&ingredients.character)
-                .ok_or_else(|| wrong(name, "has no skinned mesh to measure; read it with weights=\"heat\""))?;
-            let reference = against.map(|path| Reference::read(&path, &ingredients.character, &surface, &plan));
+            let surface = Surface::new(&ingredients.character).ok_or_else(|| {
+                wrong(name, "has no skinned mesh to measure; read it with weights=\"heat\"")
+            })?;
+            let reference =
+                against.map(|path| Reference::read(&path, &ingredients.character, &surface, &plan));
             let reference = reference.transpose().map_err(raised)?;
             let judge = Judge::of(&surface).map_err(raised)?;
             let step = |done| control.step(done, plan.len());
@@ -201,7 +209,11 @@ impl Body {
         let shared = self.0.clone();
         job::run(py, self.0.pool.as_ref(), Ends::Alone, None, move |_| {
             let Bound { ingredients, body, .. } = &*shared;
-            let plan = if still { Plan::new(None, &moments.sampling).map_err(raised)? } else { moments.plan(ingredients)? };
+            let plan = if still {
+                Plan::new(None, &moments.sampling).map_err(raised)?
+            } else {
+                moments.plan(ingredients)?
+            };
             let numbers = if animate { plan.frames.clone().collect() } else { spread(&plan, panels) };
             let (width, height) = size.unwrap_or(if numbers.len() == 1 { (900, 900) } else { (320, 400) });
             let look = Look { width, height, ..look };

@@ -1,14 +1,16 @@
 //! Characters: read, described, bound.
 
-use crate::arguments;
+use crate::arguments::{self, Moments};
 use crate::body::{Body, Bound as BoundBody};
 use crate::error::{raised, wrong};
 use crate::frame::Frame;
 use crate::from_arrays;
 use crate::job::{self, Ends};
+use crate::poses;
 use ecorche::anatomy::preset::{self, Preset};
 use ecorche::anatomy::{AnatomyFile, init};
 use ecorche::cache::{Cache, DEFAULT_LIMIT};
+use ecorche::character::Pose;
 use ecorche::character::motion::RANGE;
 use ecorche::deform::{Stack, Tracking, Under};
 use ecorche::output::file;
@@ -16,12 +18,15 @@ use ecorche::recipe::{
     AnatomySource, Ingredients, MotionSource, MuscleUse, Note, Recipe, WeightSource, protect_inputs,
 };
 use ecorche::surface::{LayerDef, smooth};
-use numpy::{PyArray1, PyArray2, ToPyArray};
+use numpy::{PyArray1, PyArray2, PyArray3, PyArray4, PyArrayMethods, ToPyArray};
 use pyo3::exceptions::{PyFileExistsError, PyIndexError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// Vertices, joints and weights.
+type Weights<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f32>>);
 
 /// A rigged, animated character.
 #[pyclass(frozen, module = "ecorche")]
@@ -73,7 +78,12 @@ impl Placed {
 /// exercise of every joint. `weights`: "file" or "heat"; by default the file's, and heat diffusion where it has none.
 #[pyfunction]
 #[pyo3(signature = (source, *, motion = None, weights = None))]
-pub fn read(py: Python<'_>, source: PathBuf, motion: Option<PathBuf>, weights: Option<&str>) -> PyResult<Character> {
+pub fn read(
+    py: Python<'_>,
+    source: PathBuf,
+    motion: Option<PathBuf>,
+    weights: Option<&str>,
+) -> PyResult<Character> {
     let text = |path: PathBuf| path.to_string_lossy().into_owned();
     let motion = match motion.map(text) {
         None => MotionSource::Own,
@@ -84,7 +94,9 @@ pub fn read(py: Python<'_>, source: PathBuf, motion: Option<PathBuf>, weights: O
         None => WeightSource::Auto,
         Some("file") => WeightSource::File,
         Some("heat") => WeightSource::Heat,
-        Some(other) => return Err(wrong("weights", format_args!("\"file\" or \"heat\" expected, \"{other}\" given"))),
+        Some(other) => {
+            return Err(wrong("weights", format_args!("\"file\" or \"heat\" expected, \"{other}\" given")));
+        }
     };
     let recipe = Recipe { motion, weights, ..Recipe::of(text(source)) };
     let ingredients = job::run(py, None, Ends::Alone, None, move |_| recipe.read())?.map_err(raised)?;
@@ -158,10 +170,13 @@ impl Character {
             (None, None) => AnatomySource::Own,
             (Some(path), None) => AnatomySource::File(path),
             (None, Some(text)) => AnatomySource::Text { text, folder: PathBuf::from(".") },
-            (Some(_), Some(_)) => return Err(wrong("anatomy_text", "anatomy is given, too; leave out one of them")),
+            (Some(_), Some(_)) => {
+                return Err(wrong("anatomy_text", "anatomy is given, too; leave out one of them"));
+            }
         };
         let surface = smooth.map(|(factor, iterations)| {
-            let layer = LayerDef::Smooth(smooth::Settings { factor, iterations, ..smooth::Settings::default() });
+            let layer =
+                LayerDef::Smooth(smooth::Settings { factor, iterations, ..smooth::Settings::default() });
             layer.check().map_err(|error| wrong("smooth", error)).map(|()| layer)
         });
         let recipe = Recipe {
@@ -177,7 +192,8 @@ impl Character {
                 "still" => MuscleUse::Still,
                 "off" => MuscleUse::Off,
                 other => {
-                    let expected = format_args!("\"dynamic\", \"still\" or \"off\" expected, \"{other}\" given");
+                    let expected =
+                        format_args!("\"dynamic\", \"still\" or \"off\" expected, \"{other}\" given");
                     return Err(wrong("muscles", expected));
                 }
             },
@@ -211,7 +227,8 @@ impl Character {
         let character = self.ingredients.character.clone();
         job::run(py, None, Ends::Alone, None, move |_| {
             let preset = if skin_only { Preset::default() } else { preset::place(&character) };
-            let name = path.as_ref().map_or_else(|| "the anatomy".to_owned(), |path| path.display().to_string());
+            let name =
+                path.as_ref().map_or_else(|| "the anatomy".to_owned(), |path| path.display().to_string());
             let written = AnatomyFile::parse(&name, init::write(&character, &preset)).map_err(raised)?;
             written.check(&character.skeleton).map_err(raised)?;
             if let Some(path) = &path {
@@ -253,6 +270,53 @@ impl Character {
         let faces = &self.mesh(mesh)?.faces;
         let sizes: Vec<u32> = (0..faces.len()).map(|f| faces.get(f).len() as u32).collect();
         Ok((sizes.to_pyarray(py), faces.corners.to_pyarray(py)))
+    }
+
+    /// World from joint when nothing is animated, `(J, 4, 4)` float32, in the file's units and axes.
+    fn rest_joints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray3<f32>>> {
+        let character = &self.ingredients.character;
+        let world = Pose::rest(character).world(&character.skeleton);
+        poses::matrices(py, character.world, &world, 1)?.reshape([world.len(), 4, 4])
+    }
+
+    /// World from joint in every frame of a clip, `(F, J, 4, 4)` float32, in the file's units and axes.
+    #[pyo3(signature = (clip = None, *, fps = None, frames = None))]
+    fn poses<'py>(
+        &self,
+        py: Python<'py>,
+        clip: Option<String>,
+        fps: Option<f32>,
+        frames: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray4<f32>>> {
+        let moments = Moments::new(clip, fps, frames)?;
+        let ingredients = self.ingredients.clone();
+        let (world, count) = job::run(py, None, Ends::Alone, None, move |_| {
+            let character = &ingredients.character;
+            let plan = moments.plan(&ingredients)?;
+            let (mut pose, mut world) = (Pose::rest(character), Vec::new());
+            for frame in plan.frames.clone() {
+                plan.sample(frame, &mut pose);
+                world.extend(pose.world(&character.skeleton));
+            }
+            Ok::<_, PyErr>((world, plan.len()))
+        })??;
+        poses::matrices(py, self.ingredients.character.world, &world, count)
+    }
+
+    /// Vertex, joint and weight of every influence on a mesh, three arrays of one length; empty for a mesh without skin.
+    #[pyo3(signature = (mesh = 0))]
+    fn weights<'py>(&self, py: Python<'py>, mesh: usize) -> PyResult<Weights<'py>> {
+        let (mut vertices, mut joints, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+        if let Some(skin) = self.mesh(mesh)?.skin() {
+            for vertex in 0..skin.influences.len() {
+                for (joint, weight) in skin.influences.of(vertex) {
+                    vertices.push(vertex as u32);
+                    joints.push(skin.joints[joint as usize] as u32);
+                    weights.push(weight);
+                }
+            }
+        }
+        Ok((vertices.to_pyarray(py), joints.to_pyarray(py), weights.to_pyarray(py)))
     }
 
     /// Name, or path without folder and ending.
@@ -298,7 +362,9 @@ impl Character {
         let in_words = |note: &Note| match note {
             Note::Repaired { repairs, .. } => repairs.iter().map(ToString::to_string).collect(),
             Note::Joined { file, report } => vec![format!("{file}: {} joints matched", report.matches.len())],
-            Note::Weighted { file, meshes } => vec![format!("{file}: weights by heat diffusion for {meshes} meshes")],
+            Note::Weighted { file, meshes } => {
+                vec![format!("{file}: weights by heat diffusion for {meshes} meshes")]
+            }
         };
         self.ingredients.notes.iter().flat_map(in_words).collect()
     }
@@ -317,7 +383,8 @@ impl Character {
 
     fn __repr__(&self) -> String {
         let character = &self.ingredients.character;
-        let (meshes, joints, clips) = (character.meshes.len(), character.skeleton.len(), character.clips.len());
+        let (meshes, joints, clips) =
+            (character.meshes.len(), character.skeleton.len(), character.clips.len());
         format!("<ecorche.Character \"{}\": {meshes} meshes, {joints} joints, {clips} clips>", character.name)
     }
 }

@@ -17,7 +17,10 @@ const NO_SHEAR: f32 = 1e-3;
 /// The unit and the axis that points up.
 pub fn world(metres_per_unit: f32, up: &str) -> PyResult<World> {
     if !(metres_per_unit.is_finite() && metres_per_unit > 0.0) {
-        return Err(wrong("metres_per_unit", format_args!("a number above 0 expected, {metres_per_unit} given")));
+        return Err(wrong(
+            "metres_per_unit",
+            format_args!("a number above 0 expected, {metres_per_unit} given"),
+        ));
     }
     match up {
         "Y" | "y" => Ok(World::y_up(metres_per_unit)),
@@ -49,7 +52,9 @@ impl Rig {
         let parents = numbers.into_iter().enumerate().map(|(joint, parent)| match usize::try_from(parent) {
             Err(_) => Ok(None),
             Ok(parent) if parent < count && parent != joint => Ok(Some(parent)),
-            Ok(_) => Err(wrong("parents", format_args!("joint {joint} has parent {parent} of {count} joints"))),
+            Ok(_) => {
+                Err(wrong("parents", format_args!("joint {joint} has parent {parent} of {count} joints")))
+            }
         });
         let parents = parents.collect::<PyResult<Vec<_>>>()?;
         let rest = affines("rest", rest, &[Some(count), Some(4), Some(4)])?;
@@ -114,7 +119,8 @@ impl Rig {
             let argument = format!("morphs[\"{name}\"]");
             let (numbers, _) = arrays::floats(&argument, &offsets, &[Some(vertices), Some(3)])?;
             let offsets = numbers.chunks_exact(3).map(Vec3::from_slice).enumerate();
-            let offsets = offsets.filter(|(_, offset)| *offset != Vec3::ZERO).map(|(v, offset)| (v as u32, offset));
+            let offsets =
+                offsets.filter(|(_, offset)| *offset != Vec3::ZERO).map(|(v, offset)| (v as u32, offset));
             mesh.morphs.push(RawMorph { name, offsets: offsets.collect(), weight: 0.0 });
         }
         Ok(())
@@ -172,7 +178,11 @@ impl Rig {
         }
         if sheared > 0 {
             let problem = format!("{sheared} joints are sheared");
-            self.raw.repairs.push(Repair::new(format!("clip \"{}\"", clip.name), problem, "the shear is left out"));
+            self.raw.repairs.push(Repair::new(
+                format!("clip \"{}\"", clip.name),
+                problem,
+                "the shear is left out",
+            ));
         }
     }
 

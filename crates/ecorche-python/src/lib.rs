@@ -10,6 +10,7 @@ mod error;
 mod frame;
 mod from_arrays;
 mod job;
+mod poses;
 
 use pyo3::prelude::*;
 use std::ffi::OsString;

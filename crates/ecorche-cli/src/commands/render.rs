@@ -56,10 +56,8 @@ pub fn run(arguments: &Render, console: &Console) -> Result<Outcome, Failure> {
     bar.finish_and_clear();
 
     if drawing.animate {
-        let frames: Vec<Picture> = pictures
-            .into_iter()
-            .map(|row| side_by_side(row, &methods, &legend))
-            .collect();
+        let frames: Vec<Picture> =
+            pictures.into_iter().map(|row| side_by_side(row, &methods, &legend)).collect();
         let mut bytes = Vec::new();
         picture::encode_animation(&frames, plan.fps, &mut bytes)?;
         console.print_path(&file::write(&arguments.output, &bytes)?)?;

@@ -278,7 +278,11 @@ impl Recipe {
     }
 
     /// Reads the anatomy of a character whose motion is joined and whose weights are made.
-    fn under_the_skin(&self, character: Arc<Character>, notes: Vec<Note>) -> Result<Ingredients, RecipeError> {
+    fn under_the_skin(
+        &self,
+        character: Arc<Character>,
+        notes: Vec<Note>,
+    ) -> Result<Ingredients, RecipeError> {
         let anatomy_file = self.anatomy_file(&character)?;
         let anatomy = match &anatomy_file {
             Some(file) => file.anatomy().clone(),
