@@ -142,6 +142,31 @@ class Bake:
     def restore(self, context):
         context.scene.frame_set(self.frame_before)
 
+    def tick(self, context):
+        """Goes on for a moment, for a caller that must not wait; whether the cache is complete."""
+        end = time.monotonic() + SLICE
+        while self.job is None and time.monotonic() < end:
+            self.sample(context)
+            if self.job:
+                self.job.thread.start()
+        if self.job is None or self.job.thread.is_alive():
+            return False
+        if self.job.error:
+            raise self.job.error
+        return True
+
+    def done(self):
+        """Poses and frames so far, of twice the count."""
+        return len(self.rig.poses) + (self.job.done if self.job else 0)
+
+    def abandon(self, context):
+        """Stops at the next frame and leaves nothing."""
+        if self.job:
+            self.job.stop.set()
+            self.job.thread.join()
+        else:
+            self.restore(context)
+
     def show(self):
         cache.show(self.thing, cache.BAKED, self.path, self.first)
 
@@ -197,27 +222,17 @@ class ECORCHE_OT_bake(Step, bpy.types.Operator):
 
     def tick(self, context):
         bake = self.bake
-        end = time.monotonic() + SLICE
-        while bake.job is None and time.monotonic() < end:
-            bake.sample(context)
-            if bake.job:
-                bake.job.thread.start()
-        done = len(bake.rig.poses) + (bake.job.done if bake.job else 0)
-        self.tell(context, f"Écorché: {'skin' if bake.job else 'poses'}, {done} of {2 * bake.count()}; Esc stops")
-        context.window_manager.progress_update(done)
-        if bake.job is None or bake.job.thread.is_alive():
+        finished = bake.tick(context)
+        what = "skin" if bake.job else "poses"
+        self.tell(context, f"Écorché: {what}, {bake.done()} of {2 * bake.count()}; Esc stops")
+        context.window_manager.progress_update(bake.done())
+        if not finished:
             return {"RUNNING_MODAL"}
-        if bake.job.error:
-            raise bake.job.error
         self.clear(context)
         return self.finish(bake)
 
     def abandon(self, context):
-        if self.bake.job:
-            self.bake.job.stop.set()
-            self.bake.job.thread.join()
-        else:
-            self.bake.restore(context)
+        self.bake.abandon(context)
         self.clear(context)
         self.report({"INFO"}, "Bake stopped; nothing was changed")
         return {"CANCELLED"}

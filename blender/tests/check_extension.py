@@ -10,6 +10,7 @@ import os
 import pathlib
 import sys
 import tempfile
+import time
 
 # Extensions and settings of this run only; before bpy reads them.
 HOME = tempfile.TemporaryDirectory()
@@ -275,7 +276,7 @@ def check_muscles_in_a_body(folder):
     assert anatomy.read_text().count("[[muscle]]") > 20
     assert thing.ecorche.method == "muscles" and thing.ecorche.anatomy == "//Athlete.anatomy.toml"
     refused(bpy.ops.ecorche.place_muscles, "exists")
-    elbow = next(bone for bone in armature.pose.bones if "LeftForeArm" in bone.name or "forearm" in bone.name.lower())
+    elbow = armature.pose.bones["leftLowerArm"]
     elbow.rotation_mode = "XYZ"
     for frame, angle in ((1, 0.0), (4, math.radians(80))):
         elbow.rotation_euler.x = angle
@@ -360,6 +361,34 @@ def check_stopped(folder):
     refused(bpy.ops.ecorche.bake, "no space left")
     cache.Writer.write = write
     assert caches(folder) == good and "Écorché" in thing.modifiers
+
+
+def check_beside_blender(folder):
+    """The bake that the panel runs: short ticks, then a thread; stopped at any moment it leaves nothing."""
+    thing, _ = start(folder)
+    bpy.context.scene.frame_set(5)
+    operators = sys.modules["bl_ext.user_default.ecorche.operators"]
+    for ticks in (1, 3):
+        bake = operators.Bake(bpy.context, thing)
+        for _ in range(ticks):
+            bake.tick(bpy.context)
+        bake.abandon(bpy.context)
+        assert caches(folder) == [] and "Écorché" not in thing.modifiers
+        assert bpy.context.scene.frame_current == 5
+    bake = operators.Bake(bpy.context, thing)
+    longest, seen = 0.0, []
+    while True:
+        begun = time.monotonic()
+        finished = bake.tick(bpy.context)
+        longest = max(longest, time.monotonic() - begun)
+        seen.append(bake.done())
+        if finished:
+            break
+        time.sleep(0.01)
+    assert seen == sorted(seen) and seen[-1] == 2 * FRAMES and longest < 1.0, (seen, longest)
+    assert bpy.context.scene.frame_current == 5
+    bake.show()
+    assert [m.name for m in thing.modifiers] == ["Armature", "Écorché", "Subdivision"]
 
 
 def check_copies(folder):
