@@ -263,7 +263,7 @@ export const looking = {
       await tab.page.keyboard.down("Alt");
       await tab.page.mouse.click(arm.x, arm.y);
       await tab.page.keyboard.up("Alt");
-      for (const frame of [5, 10, 15, 20]) await tab.stand("implicit", frame);
+      for (const frame of [5, 15, 25, 34]) await tab.stand("implicit", frame);
       assert.ok((await tab.run(() => globalThis.ecorche.viewport.trail.length())) > 0.001, "its path has a length");
       assert.ok((await tab.page.locator("#steps > div").count()) >= 2, "its steps are told");
       await tab.screenshot("27-path");

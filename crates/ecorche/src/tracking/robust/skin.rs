@@ -41,6 +41,7 @@ impl Tracker {
             .collect_into_vec(&mut w.skinned);
         let is_morphed = (0..self.len()).any(|v| rest[v] != model.rest[v]);
         w.plain.clone_from(&w.skinned);
+        tracked.note_at("skin", &w.skinned);
         self.swell.displace(
             posed,
             &self.rest_surface.triangles,
@@ -50,8 +51,11 @@ impl Tracker {
             &mut w.skinned,
             &mut w.swell,
         );
+        tracked.note_at("swell", &w.skinned);
         self.lift.displace(posed.layers, model, rest, &self.plate, &mut w.skinned, &mut w.lift);
+        tracked.note_at("lift", &w.skinned);
         self.blend.displace(posed, &self.plate, &mut w.skinned, &mut w.blend);
+        tracked.note_at("blend", &w.skinned);
         let skinned = w.skinned.par_iter().with_min_len(4 * VERTICES_PER_TASK);
         match state {
             Some(state) => {
