@@ -227,11 +227,11 @@ def check_muscles(folder):
     assert caches(folder) == [] and "Écorché" not in thing.modifiers
 
 
-def athlete(folder):
+def athlete(source="sample:athlete?resolution=5000"):
     """The built-in athlete as a Blender user has it: a mesh on an armature, squatting."""
     import ecorche
 
-    read = ecorche.read("sample:athlete?resolution=5000")
+    read = ecorche.read(source)
     turn = np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0]])  # Y up to Z up
     sizes, corners = read.faces()
     mesh = bpy.data.meshes.new("Athlete")
@@ -269,7 +269,7 @@ def athlete(folder):
 def check_muscles_in_a_body(folder):
     """Muscles placed in a humanoid bulge under its skin when an elbow bends."""
     bpy.ops.wm.read_homefile(use_empty=True)
-    thing, armature = athlete(folder)
+    thing, armature = athlete()
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "athlete.blend"))
     assert bpy.ops.ecorche.place_muscles() == {"FINISHED"}
     anatomy = folder / "Athlete.anatomy.toml"
@@ -391,6 +391,29 @@ def check_beside_blender(folder):
     assert [m.name for m in thing.modifiers] == ["Armature", "Écorché", "Subdivision"]
 
 
+def check_undo(folder):
+    """Undo takes a bake off and brings a removed one back; its file is still there."""
+    start(folder)
+
+    def names():
+        return [m.name for m in bpy.data.objects["Tube"].modifiers]
+
+    bpy.ops.ed.undo_push(message="before")
+    bpy.ops.ecorche.bake("EXEC_DEFAULT", True)
+    bpy.ops.ed.undo()
+    assert names() == ["Armature", "Subdivision"], names()
+    bpy.ops.ed.redo()
+    assert names() == ["Armature", "Écorché", "Subdivision"], names()
+    thing = bpy.data.objects["Tube"]
+    bpy.context.view_layer.objects.active = thing
+    baked = evaluated(thing, FRAMES)
+    bpy.ops.ecorche.remove("EXEC_DEFAULT", True)
+    assert names() == ["Armature", "Subdivision"], names()
+    bpy.ops.ed.undo()
+    assert names() == ["Armature", "Écorché", "Subdivision"], names()
+    assert np.array_equal(evaluated(bpy.data.objects["Tube"], FRAMES), baked)
+
+
 def check_copies(folder):
     """A copy of a baked object gets a cache of its own."""
     thing, _ = start(folder)
@@ -440,6 +463,13 @@ def check_blur(folder):
     assert soft[True] > 1.3 * soft[False]
 
 
+def leave():
+    """Ends the process: Blender as a module sometimes waits for its own threads for ever when the interpreter ends."""
+    sys.stdout.flush()
+    HOME.cleanup()
+    os._exit(0)
+
+
 def main(archive):
     install(archive)
     checks = [check for name, check in globals().items() if name.startswith("check_")]
@@ -452,6 +482,4 @@ def main(archive):
 
 if __name__ == "__main__":
     main(sys.argv[1])
-    # Blender as a module sometimes waits for its own threads for ever when the interpreter ends.
-    sys.stdout.flush()
-    os._exit(0)
+    leave()

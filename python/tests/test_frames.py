@@ -166,17 +166,23 @@ def test_a_folder_that_is_missing_is_not_found(body, tmp_path):
         body.bake("bend", tmp_path / "out.xyz")
 
 
-def test_figures_are_those_of_the_command(program, body, tmp_path):
+@pytest.mark.parametrize(
+    ("source", "clip", "method"), [(TUBE, "bend", "implicit"), ("sample:arm?resolution=2000", "curl", "muscles")]
+)
+def test_figures_are_those_of_the_command(program, tmp_path, source, clip, method):
     path = tmp_path / "figures.json"
-    arguments = ["--clip", "bend", "--frames", "0-6", "--methods", "implicit", "--json", path, "--no-cache"]
-    subprocess.run([program, "measure", TUBE, *arguments], check=True, stdout=subprocess.DEVNULL)
+    arguments = ["--clip", clip, "--frames", "0-6", "--methods", method, "--json", path, "--no-cache"]
+    subprocess.run([program, "measure", source, *arguments], check=True, stdout=subprocess.DEVNULL)
 
     def without_times(figures):
         summary = [s for s in figures["summary"] if s["figure"] != "milliseconds"]
-        return summary, [{k: v for k, v in f.items() if k != "milliseconds"} for f in figures["frames"]]
+        frames = [{k: v for k, v in f.items() if k != "milliseconds"} for f in figures["frames"]]
+        return {**figures, "summary": summary, "frames": frames}
 
-    expected = json.loads(path.read_text())["bend"]["implicit"]
-    assert without_times(body.measure("bend", frames=(0, 6))) == without_times(expected)
+    expected = json.loads(path.read_text())[clip][method]
+    found = ecorche.read(source).bind(method, cache=False).measure(clip, frames=(0, 6))
+    assert without_times(found) == without_times(expected)
+    assert ("fibres" in found) == (method == "muscles")
 
 
 def test_pictures_are_those_of_the_command(program, body, tmp_path):

@@ -6,7 +6,7 @@ use crate::frame::Frames;
 use crate::job::{self, Ends};
 use ecorche::bake::{BakeError, bake_on, piece};
 use ecorche::deform::{Playback, Settings};
-use ecorche::measure::{Judge, JudgeError, Reference, judge_clips};
+use ecorche::measure::{Judge, JudgeError, Reference, follow_muscles, judge_clips};
 use ecorche::output::{self, Format, Shot, file, obj, picture};
 use ecorche::portrait::{Look, MuscleLook, contact_sheet, draw_frames, side_by_side, spread};
 use ecorche::recipe::{Ingredients, protect_inputs};
@@ -145,7 +145,11 @@ impl Body {
                 JudgeError::Stopped => Stopped::new_err(error.to_string()),
                 other => raised(other),
             })?;
-            serde_json::to_string(&judged.first()).map_err(raised)
+            let mut figures = serde_json::to_value(judged.first()).map_err(raised)?;
+            if let Some(history) = follow_muscles(body, &plan) {
+                figures["fibres"] = serde_json::to_value(history).map_err(raised)?;
+            }
+            Ok::<_, PyErr>(figures.to_string())
         })??;
         Ok(py.import("json")?.call_method1("loads", (PyString::new(py, &figures),))?.unbind())
     }
