@@ -45,7 +45,7 @@ def studio(thing):
     sun = bpy.data.objects.new("sun", bpy.data.lights.new("sun", "SUN"))
     sun.data.energy, sun.rotation_euler = 2.5, (math.radians(50), 0, math.radians(35))
     camera = bpy.data.objects.new("camera", bpy.data.cameras.new("camera"))
-    camera.data.lens, camera.data.shift_x, camera.data.shift_y = 93, -0.14, -0.03
+    camera.data.lens, camera.data.shift_x, camera.data.shift_y = 88, -0.13, 0.0
     camera.location, camera.rotation_euler = (2.6, -2.4, 0.9), (math.radians(84), 0, math.radians(47))
     for new in (sun, camera):
         scene.collection.objects.link(new)

@@ -25,6 +25,9 @@ use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// Sizes and corners.
+type Polygons<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>);
+
 /// Vertices, joints and weights.
 type Weights<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f32>>);
 
@@ -262,11 +265,7 @@ impl Character {
 
     /// Polygons of a mesh: the number of corners of each, and the vertices of all corners, uint32.
     #[pyo3(signature = (mesh = 0))]
-    fn faces<'py>(
-        &self,
-        py: Python<'py>,
-        mesh: usize,
-    ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>)> {
+    fn faces<'py>(&self, py: Python<'py>, mesh: usize) -> PyResult<Polygons<'py>> {
         let faces = &self.mesh(mesh)?.faces;
         let sizes: Vec<u32> = (0..faces.len()).map(|f| faces.get(f).len() as u32).collect();
         Ok((sizes.to_pyarray(py), faces.corners.to_pyarray(py)))

@@ -7,7 +7,7 @@ use ecorche::character::raw::{
 };
 use ecorche::character::{Interpolation, Repair, World};
 use ecorche::math::Transform;
-use glam::{Affine3A, DAffine3, DMat3, DMat4, DVec3, Mat3, Mat4, Quat, Vec3};
+use glam::{Affine3A, DAffine3, DMat3, DMat4, Mat3, Mat4, Quat, Vec3};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -234,7 +234,7 @@ fn affines(name: &str, value: &Bound<'_, PyAny>, shape: &[Option<usize>]) -> PyR
     let matrix = |(at, rows): (usize, &[f64])| {
         let m = DMat4::from_cols_slice(rows).transpose();
         let columns = DMat3::from_cols(m.x_axis.truncate(), m.y_axis.truncate(), m.z_axis.truncate());
-        let affine = DAffine3 { matrix3: columns, translation: DVec3::from(m.w_axis.truncate()) };
+        let affine = DAffine3 { matrix3: columns, translation: m.w_axis.truncate() };
         if !m.is_finite() {
             return Err(wrong(name, format_args!("matrix {at} is not finite")));
         }
