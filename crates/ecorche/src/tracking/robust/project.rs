@@ -1,8 +1,8 @@
 //! Stage `project`: steps of awake vertices to the zero of the level function.
 
-use super::lengths;
 use super::level::{Level, NEAR_ENOUGH};
 use super::pose::Posed;
+use super::lengths;
 use super::tracker::{PREFETCH_BLOCK, Tracked, Tracker, VERTICES_PER_TASK, Workspace};
 use crate::tracking::VertexReport;
 use glam::Vec3A;

@@ -1,8 +1,8 @@
 //! Untangling, one round: folds are smoothed, limbs are pushed apart.
 
 use super::bone::Relation;
-use super::lengths;
 use super::model::Model;
+use super::lengths;
 use super::rest_surface::RestSurface;
 use super::scratch::Scratch;
 use super::untangle::Start;

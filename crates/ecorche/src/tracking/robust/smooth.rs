@@ -13,10 +13,10 @@
 //!
 //! One symmetric system for the three coordinates; a fixed number of conjugate gradient steps, from the pose alone.
 
-use super::lengths;
 use super::model::Model;
 use super::plate::Plate;
 use super::pose::smoothstep;
+use super::lengths;
 use super::tracker::{Tracked, Tracker, Workspace};
 use crate::parts::FOLLOWS;
 use glam::{Mat3A, Vec3A};

@@ -321,8 +321,13 @@ impl Tracker {
     fn untangle(&self, w: &mut Workspace, tracked: &mut Tracked) -> Untangled {
         let contact = w.contact.get_or_insert_with(|| self.contact.clone());
         let start = Start { skinned: &w.plain, near_contact: &w.near_contact };
-        let untangled =
-            self.rest_surface.untangle(&self.model, contact, &start, &mut tracked.positions, &mut w.untangle);
+        let untangled = self.rest_surface.untangle(
+            &self.model,
+            contact,
+            &start,
+            &mut tracked.positions,
+            &mut w.untangle,
+        );
         tracked.rounds += untangled.rounds;
         untangled
     }

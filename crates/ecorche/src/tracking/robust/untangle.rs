@@ -179,7 +179,8 @@ mod tests {
         assert!(!contact.find(&positions).pairs.is_empty(), "the ball does not come out");
         let skinned: Vec<(Vec3A, Mat3A)> = x.iter().map(|&p| (p, Mat3A::IDENTITY)).collect();
         let start = Start { skinned: &skinned, near_contact: &vec![1.0; x.len()] };
-        let report = rest_surface.untangle(&model, &mut contact, &start, &mut x, &mut Scratch::default());
+        let report =
+            rest_surface.untangle(&model, &mut contact, &start, &mut x, &mut Scratch::default());
         assert_eq!(report, Untangled::default());
         assert!(x.iter().zip(&skinned).all(|(x, skinned)| *x == skinned.0));
     }
