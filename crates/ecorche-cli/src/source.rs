@@ -6,10 +6,9 @@ use crate::console::Console;
 use ecorche::cache::Cache;
 use ecorche::character::Clip;
 use ecorche::character::motion::Transfer;
-use ecorche::recipe::{Ingredients, Note, Recipe};
+use ecorche::recipe::{self, Ingredients, Note, Recipe};
 use ecorche::sampling::{Plan, Sampling};
-use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Reads what the recipe names and tells what the user should know about it.
 pub fn read(recipe: &Recipe, console: &Console) -> Result<Ingredients, Failure> {
@@ -93,42 +92,9 @@ pub fn plan_of_one<'a>(
     Ok(Plan::new(*clip, &Sampling { fps: sampling.fps, frames })?)
 }
 
-/// Refuses to write any of `outputs` over one of `inputs` or over another output, whatever the path is spelled like. `-`, the
-/// standard output, is no file.
+/// Refuses to write over what is read, and anything twice.
 pub fn protect_inputs(inputs: &[PathBuf], outputs: &[PathBuf]) -> Result<(), Failure> {
-    let places: HashMap<_, _> = inputs.iter().filter_map(|path| Some((place(path)?, path))).collect();
-    let mut written = HashSet::new();
-    for output in outputs.iter().filter(|path| path.as_os_str() != "-") {
-        if !written.insert(output) {
-            return Err(format!(
-                "{}: would be written twice; give each result a name of its own",
-                output.display()
-            )
-            .into());
-        }
-        if let Some(input) = place(output).and_then(|there| places.get(&there)) {
-            return Err(format!(
-                "{}: would overwrite {}, which is read; choose another name",
-                output.display(),
-                input.display()
-            )
-            .into());
-        }
-    }
-    Ok(())
-}
-
-/// What tells a file from others under any name; none if there is no such file.
-#[cfg(unix)]
-fn place(path: &Path) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    std::fs::metadata(path).ok().map(|m| (m.dev(), m.ino()))
-}
-
-/// What tells a file from others under any name; none if there is no such file.
-#[cfg(not(unix))]
-fn place(path: &Path) -> Option<PathBuf> {
-    path.canonicalize().ok()
+    Ok(recipe::protect_inputs(inputs, outputs)?)
 }
 
 /// The user's disk cache, unless switched off.

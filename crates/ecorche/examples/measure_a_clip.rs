@@ -8,6 +8,7 @@ use ecorche::measure::{ClipFigures, Judge, judge_clip};
 use ecorche::sampling::{Plan, Sampling};
 use ecorche::skinning::Surface;
 use std::error::Error;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -30,7 +31,7 @@ fn run(stack: Stack) -> Result<ClipFigures, Box<dyn Error>> {
     let surface = Surface::new(&character).ok_or("the arm has no skin")?;
     let judge = Judge::of(&surface)?;
     let body = Body::bind(character.clone(), stack, None)?;
-    Ok(judge_clip(&judge, &surface, &body, &plan, |_| ())?)
+    Ok(judge_clip(&judge, &surface, &body, &plan, |_| ControlFlow::Continue(()))?)
 }
 
 #[test]

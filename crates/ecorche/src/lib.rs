@@ -95,7 +95,7 @@
 //! How good is it? [`measure`] counts triangles that pass through each other, volume, stretch, popping.
 //! ```
 //! # use ecorche::{deform::{Body, Stack}, sampling::{Plan, Sampling}, skinning::Surface};
-//! # use std::sync::Arc;
+//! # use std::{ops::ControlFlow, sync::Arc};
 //! use ecorche::measure::{Judge, judge_clip};
 //! # let character = Arc::new(ecorche::samples::build("cylinder")?);
 //! # let plan = Plan::new(character.clips.first(), &Sampling { fps: Some(4.0), frames: None })?;
@@ -103,7 +103,7 @@
 //! let judge = Judge::of(&surface)?;
 //! let volume = |stack| -> Result<_, Box<dyn std::error::Error>> {
 //!     let body = Body::bind(character.clone(), stack, None)?;
-//!     let figures = judge_clip(&judge, &surface, &body, &plan, |_| ())?;
+//!     let figures = judge_clip(&judge, &surface, &body, &plan, |_| ControlFlow::Continue(()))?;
 //!     Ok(figures.of("volume_loss").unwrap().worst)
 //! };
 //! // Bent, a linearly blended tube loses volume; dual quaternions lose less.

@@ -2,9 +2,11 @@
 
 mod fields;
 mod muscles;
+mod sheet;
 
 pub use fields::{FieldError, FieldLook, Show, Through, draw_fields, field_surface, part_of_joint};
 pub use muscles::{MuscleColour, MuscleLook, UnknownColour};
+pub use sheet::{contact_sheet, side_by_side, spread};
 
 use crate::character::{Character, Pose};
 use crate::deform::{Body, Playback, Workspace};

@@ -327,7 +327,8 @@ fn muscles_leave_the_skin_smooth() {
     let surface = bodies[0].surface().unwrap();
     let judge = Judge::of(surface).unwrap();
     let plan = Plan::new(character.clip("wave"), &Sampling { fps: Some(6.0), frames: Some(0..=4) }).unwrap();
-    let figures = judge_clips(&judge, surface, &bodies, &plan, None, |_| ()).unwrap();
+    let figures =
+        judge_clips(&judge, surface, &bodies, &plan, None, |_| std::ops::ControlFlow::Continue(())).unwrap();
     let [without, with] = [0, 1].map(|b| figures[b].of("roughness").unwrap().mean);
     assert!(with < 1.1 * without, "{with} degrees with muscles, {without} without");
 }

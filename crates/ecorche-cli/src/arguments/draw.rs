@@ -7,7 +7,7 @@ use clap::Args;
 use ecorche::deform::Stack;
 use ecorche::field::section::{Axis, UnknownAxis};
 use ecorche::output::raster::View;
-use ecorche::portrait::MuscleColour;
+use ecorche::portrait::{MuscleColour, spread};
 use ecorche::recipe::Ingredients;
 use ecorche::sampling::Plan;
 use std::path::PathBuf;
@@ -107,13 +107,6 @@ impl Drawing {
         }
         spread(plan, self.panels.unwrap_or(panels).into())
     }
-}
-
-/// At most `most` frames of the plan, first and last among them.
-pub fn spread(plan: &Plan, most: usize) -> Vec<usize> {
-    let (first, count) = (*plan.frames.start(), plan.len());
-    let shown = count.min(most).max(1);
-    (0..shown).map(|i| first + (i * (count - 1)) / (shown - 1).max(1)).collect()
 }
 
 /// Show the fields under the skin.

@@ -8,9 +8,9 @@ mod measure;
 mod program;
 mod simulate;
 
-pub use bake::{Bake, Demo, Join};
+pub use bake::{Bake, Demo, Job, Join, States};
 pub use character::{InfoArguments, Init, Samples, StudioArguments};
-pub use draw::{FieldArguments, OperatorArguments, Render, Slice, spread};
+pub use draw::{FieldArguments, OperatorArguments, Render, Slice};
 pub use groups::{
     AnatomyArguments, CacheArguments, ImplicitArguments, MotionArguments, Rig, SamplingArguments, Shot,
 };

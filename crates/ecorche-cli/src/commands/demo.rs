@@ -2,15 +2,14 @@
 
 use super::bake::bake_one;
 use super::measure::{as_json, describe, measure, plot};
-use super::render::on_one_sheet;
 use super::{bind_each, write_json, write_png};
-use crate::arguments::{Demo, spread};
+use crate::arguments::Demo;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
 use ecorche::deform::{Playback, Stack};
 use ecorche::measure::Judge;
 use ecorche::output::{CacheOptions, file, names, obj};
-use ecorche::portrait::{Look, draw_frames};
+use ecorche::portrait::{Look, contact_sheet, draw_frames, spread};
 use ecorche::recipe::Recipe;
 use ecorche::sampling::{Plan, Sampling};
 use ecorche::skinning::Surface;
@@ -61,7 +60,7 @@ pub fn run(arguments: &Demo, console: &Console) -> Result<Outcome, Failure> {
     let look = Look { width: 320, height: 400, ..Look::default() };
     let (pictures, legend) = draw_frames(&bodies, &plan, &numbers, look, None, || bar.inc(1))?;
     bar.finish_and_clear();
-    let sheet = on_one_sheet(pictures, &methods, &numbers, &plan, &legend);
+    let sheet = contact_sheet(pictures, &methods, &numbers, &plan, &legend);
     write_png(&folder.join("methods.png"), &sheet, console)?;
 
     let surface = Surface::new(character).ok_or("the sample has no skinned mesh")?;

@@ -14,6 +14,7 @@ use ecorche::output::plot::{Axis, Plot, Series};
 use ecorche::output::sheet::Sheet;
 use ecorche::sampling::Plan;
 use ecorche::skinning::Surface;
+use std::ops::ControlFlow;
 
 /// Measured clips: name, then a method and its figures each.
 pub type Measured = Vec<(String, Vec<(String, ClipFigures)>)>;
@@ -140,8 +141,10 @@ pub fn measure(
     for plan in plans {
         let name = plan.clip.map_or("rest pose", |c| c.name.as_str());
         let bar = console.progress(name, plan.len());
-        let judged =
-            judge_clips(judge, surface, bodies, plan, reference, |done| bar.set_position(done as u64))?;
+        let judged = judge_clips(judge, surface, bodies, plan, reference, |done| {
+            bar.set_position(done as u64);
+            ControlFlow::Continue(())
+        })?;
         bar.finish_and_clear();
         let names = bodies.iter().map(|body| body.stack().to_string());
         let methods = names.zip(judged).collect();

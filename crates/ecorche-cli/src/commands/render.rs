@@ -5,11 +5,8 @@ use crate::arguments::Render;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
 use ecorche::character::Character;
-use ecorche::deform::Stack;
-use ecorche::output::sheet::Sheet;
-use ecorche::output::{Picture, file, legend::Legend, picture};
-use ecorche::portrait::{Look, MuscleLook, draw_frames};
-use ecorche::sampling::Plan;
+use ecorche::output::{Picture, file, picture};
+use ecorche::portrait::{Look, MuscleLook, contact_sheet, draw_frames, side_by_side};
 
 /// Most frames on a contact sheet unless told otherwise.
 const PANELS: u16 = 12;
@@ -59,67 +56,16 @@ pub fn run(arguments: &Render, console: &Console) -> Result<Outcome, Failure> {
     bar.finish_and_clear();
 
     if drawing.animate {
-        let frames: Vec<Picture> = pictures
-            .into_iter()
-            .map(|row| {
-                if row.len() == 1 && legend.is_none() {
-                    row[0].clone()
-                } else {
-                    side_by_side(row, &methods, &legend)
-                }
-            })
-            .collect();
+        let frames: Vec<Picture> =
+            pictures.into_iter().map(|row| side_by_side(row, &methods, &legend)).collect();
         let mut bytes = Vec::new();
         picture::encode_animation(&frames, plan.fps, &mut bytes)?;
         console.print_path(&file::write(&arguments.output, &bytes)?)?;
     } else {
-        let sheet = on_one_sheet(pictures, &methods, &numbers, &plan, &legend);
+        let sheet = contact_sheet(pictures, &methods, &numbers, &plan, &legend);
         write_png(&arguments.output, &sheet, console)?;
     }
     Ok(Outcome::Done)
-}
-
-/// A single picture as it is; methods as columns; otherwise frames left to right.
-pub fn on_one_sheet(
-    pictures: Vec<Vec<Picture>>,
-    methods: &[Stack],
-    numbers: &[usize],
-    plan: &Plan,
-    legend: &Option<Legend>,
-) -> Picture {
-    let single = numbers.len() == 1 && methods.len() == 1;
-    if single && legend.is_none() {
-        return pictures.into_iter().flatten().next().unwrap_or_else(|| Sheet::new(1).compose());
-    }
-    let frame_label = |n: &usize| if plan.clip.is_some() { format!("frame {n}") } else { "rest".to_owned() };
-    let mut sheet = if methods.len() > 1 {
-        Sheet::new(methods.len())
-            .column_labels(methods.iter().map(Stack::to_string))
-            .row_labels(numbers.iter().map(frame_label))
-    } else {
-        Sheet::new(numbers.len().min(6))
-    };
-    for (n, row) in numbers.iter().zip(pictures) {
-        for picture in row {
-            sheet = sheet
-                .panel(picture, &if methods.len() > 1 || single { String::new() } else { frame_label(n) });
-        }
-    }
-    if let Some(legend) = legend {
-        sheet = sheet.legend(legend.clone());
-    }
-    sheet.compose()
-}
-
-fn side_by_side(row: Vec<Picture>, methods: &[Stack], legend: &Option<Legend>) -> Picture {
-    let mut sheet = Sheet::new(row.len());
-    for (picture, method) in row.into_iter().zip(methods) {
-        sheet = sheet.panel(picture, &method.to_string());
-    }
-    if let Some(legend) = legend {
-        sheet = sheet.legend(legend.clone());
-    }
-    sheet.compose()
 }
 
 fn find_joint(character: &Character, name: &str, file: &str) -> Result<usize, Failure> {

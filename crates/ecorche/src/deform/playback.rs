@@ -38,6 +38,11 @@ impl<'a> Playback<'a> {
         SavedState { state: self.state.clone(), next: self.next }
     }
 
+    /// As [`Playback::state`], of a playback that is over: nothing is copied.
+    pub fn into_state(self) -> SavedState {
+        SavedState { state: self.state, next: self.next }
+    }
+
     /// The frame of that number, counted from 0 at the clip's start.
     pub fn frame(&mut self, number: usize, workspace: &mut Workspace) -> Frame {
         let mut frame = Frame::default();

@@ -186,6 +186,9 @@ pub struct StartFrame {
 /// Why a surface or frame cannot be judged.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum JudgeError {
+    /// The caller asked to stop.
+    #[error("stopped; nothing was measured")]
+    Stopped,
     /// An array has another length than the surface has vertices.
     #[error(
         "{what} has {found} entries, but the rest surface has {vertices} vertices; give one per welded vertex"

@@ -6,9 +6,10 @@ use crate::frame::Frame;
 use crate::geom::TriMesh;
 use crate::sampling::Plan;
 use crate::skinning::Surface;
+use std::ops::ControlFlow;
 use std::time::Instant;
 
-/// Deforms every frame of `plan` and judges it; `progress` gets the number of finished frames. `surface` is that of the
+/// Deforms every frame of `plan` and judges it; `progress` gets the number of finished frames and may stop. `surface` is that of the
 /// body's character.
 ///
 /// The milliseconds are those of the deformation alone, as this machine took them now. The skin is compared with the skinning
@@ -18,7 +19,7 @@ pub fn judge_clip(
     surface: &Surface,
     body: &Body,
     plan: &Plan,
-    progress: impl FnMut(usize),
+    progress: impl FnMut(usize) -> ControlFlow<()>,
 ) -> Result<ClipFigures, JudgeError> {
     let judged = judge_clips(judge, surface, std::slice::from_ref(body), plan, None, progress)?;
     Ok(judged.into_iter().next().unwrap_or_default())
@@ -32,7 +33,7 @@ pub fn judge_clips(
     bodies: &[Body],
     plan: &Plan,
     reference: Option<&Reference>,
-    mut progress: impl FnMut(usize),
+    mut progress: impl FnMut(usize) -> ControlFlow<()>,
 ) -> Result<Vec<ClipFigures>, JudgeError> {
     // Each start once, with the bodies that have it.
     let mut starts: Vec<(Body, Vec<usize>)> = Vec::new();
@@ -117,7 +118,9 @@ pub fn judge_clips(
         for &b in &without {
             judge_one(b, None)?;
         }
-        progress(number + 1 - plan.frames.start());
+        if progress(number + 1 - plan.frames.start()).is_break() {
+            return Err(JudgeError::Stopped);
+        }
     }
     Ok(clips.into_iter().map(|clip| clip.finish()).collect())
 }

@@ -14,8 +14,11 @@
 //! ```
 
 mod key;
+mod protect;
 #[cfg(test)]
 mod tests;
+
+pub use protect::{OverwriteError, protect_inputs};
 
 use crate::anatomy::{Anatomy, AnatomyFile, FileError};
 use crate::cache::Cache;
@@ -259,14 +262,27 @@ impl Recipe {
 
     /// Reads and checks everything the recipe names.
     pub fn read(&self) -> Result<Ingredients, RecipeError> {
+        self.read_of(read_character(&self.character)?)
+    }
+
+    /// As [`Recipe::read`], of a character in memory: [`Recipe::character`] only names it.
+    pub fn read_of(&self, mut character: Character) -> Result<Ingredients, RecipeError> {
         let mut notes = Vec::new();
-        let mut character = read_character(&self.character)?;
         note_repairs(&mut notes, &self.character, &character.repairs);
         self.move_character(&mut character, &mut notes)?;
         self.weigh(&mut character, &mut notes)?;
         if character.meshes.iter().all(|m| m.positions.is_empty()) {
             return Err(RecipeError::NoMesh { character: self.character.clone() });
         }
+        self.under_the_skin(Arc::new(character), notes)
+    }
+
+    /// Reads the anatomy of a character whose motion is joined and whose weights are made.
+    fn under_the_skin(
+        &self,
+        character: Arc<Character>,
+        notes: Vec<Note>,
+    ) -> Result<Ingredients, RecipeError> {
         let anatomy_file = self.anatomy_file(&character)?;
         let anatomy = match &anatomy_file {
             Some(file) => file.anatomy().clone(),
@@ -276,7 +292,7 @@ impl Recipe {
             }
         };
         let ingredients = Ingredients {
-            character: Arc::new(character),
+            character,
             anatomy_file,
             anatomy: Anatomy::default(),
             body: BodyDef::default(),
@@ -364,6 +380,12 @@ impl Ingredients {
         self.anatomy = anatomy;
         self.folder = folder;
         self
+    }
+
+    /// The same character with everything else that `recipe` asks for. Its character, motion and weights must be those that
+    /// were read; only the anatomy is read anew.
+    pub fn with_recipe(&self, recipe: &Recipe) -> Result<Self, RecipeError> {
+        recipe.under_the_skin(self.character.clone(), self.notes.clone())
     }
 
     /// What was read.

@@ -105,3 +105,18 @@ fn one_character_is_bound_for_several_methods() {
         assert_eq!(body.deform(&rest, 0.0, &mut Workspace::default()).report.fell_back, 0);
     }
 }
+
+#[test]
+fn a_character_in_memory_bound_in_another_way_is_as_if_it_were_read_again() {
+    let own = Recipe::of("sample:arm?resolution=2000");
+    let in_memory = own.read_of(samples::build("arm?resolution=2000").unwrap()).unwrap();
+    let off = Recipe { muscles: MuscleUse::Off, coherent: true, ..own };
+    let (again, anew) = (in_memory.with_recipe(&off).unwrap(), off.read().unwrap());
+    assert!(Arc::ptr_eq(&again.character, &in_memory.character), "nothing is read or copied");
+    let key = |read: &Ingredients| {
+        let plan = Plan::new(read.character.clips.first(), &Sampling::default()).unwrap();
+        read.key(&read.settings(None), &plan)
+    };
+    assert_eq!(key(&again), key(&anew));
+    assert_ne!(key(&again), key(&in_memory));
+}

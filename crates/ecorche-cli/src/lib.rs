@@ -11,7 +11,7 @@ mod source;
 use arguments::{Cli, Command};
 use clap::Parser;
 use console::Console;
-use std::process::ExitCode;
+use std::ffi::OsString;
 
 /// How a command that ran to its end went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +25,10 @@ enum Outcome {
 /// An error ready to be shown.
 type Failure = Box<dyn std::error::Error>;
 
-fn main() -> ExitCode {
-    let cli = Cli::parse();
+/// Runs the command line `arguments`, of which the first is the program's name, and returns the exit code. What is wrong
+/// with the arguments, help and version are printed and end the process.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let cli = Cli::parse_from(arguments);
     let console = Console::new(cli.options.quiet, cli.options.verbose);
     let bench = matches!(cli.command, Command::Bench(_));
     match cli.options.threads.as_slice() {
@@ -36,7 +38,7 @@ fn main() -> ExitCode {
         _ if bench => {}
         _ => {
             console.error("--threads: only bench takes several numbers; give one");
-            return ExitCode::from(2);
+            return 2;
         }
     }
     let result = match &cli.command {
@@ -60,11 +62,11 @@ fn main() -> ExitCode {
         Command::Completions(arguments) => commands::completions::run(arguments, &console),
     };
     match result {
-        Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::CheckFailed) => ExitCode::from(1),
+        Ok(Outcome::Done) => 0,
+        Ok(Outcome::CheckFailed) => 1,
         Err(failure) => {
             console.error(&failure.to_string());
-            ExitCode::from(2)
+            2
         }
     }
 }

@@ -1,0 +1,57 @@
+//! Arguments that several calls take, as the library takes them.
+
+use crate::error::{raised, wrong};
+use ecorche::recipe::Ingredients;
+use ecorche::sampling::{Plan, Sampling};
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+/// Most threads of a body, as on the command line.
+const MOST_THREADS: usize = 1024;
+
+/// Which moments of which clip.
+pub struct Moments {
+    /// By name; the first if not given.
+    pub clip: Option<String>,
+    /// Rate and frames.
+    pub sampling: Sampling,
+}
+
+impl Moments {
+    /// `frames` is `(first, last)`, both included, or a `range`.
+    pub fn new(clip: Option<String>, fps: Option<f32>, frames: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let frames = frames.map(frame_range).transpose()?;
+        Ok(Self { clip, sampling: Sampling { fps, frames } })
+    }
+
+    /// The frames asked for; the rest pose of a character without clips.
+    pub fn plan<'a>(&self, ingredients: &'a Ingredients) -> PyResult<Plan<'a>> {
+        let clip = match &self.clip {
+            Some(name) => Some(ingredients.clip(name).map_err(raised)?),
+            None => ingredients.character.clips.first(),
+        };
+        Plan::new(clip, &self.sampling).map_err(raised)
+    }
+}
+
+fn frame_range(frames: &Bound<'_, PyAny>) -> PyResult<RangeInclusive<usize>> {
+    let bad = || wrong("frames", "a pair (first, last) or a range with step 1 expected, counted from 0");
+    if let Ok((first, last)) = frames.extract::<(usize, usize)>() {
+        return Ok(first..=last);
+    }
+    let side = |name| frames.getattr(name).and_then(|side| side.extract::<usize>()).map_err(|_| bad());
+    let (start, stop, step) = (side("start")?, side("stop")?, side("step")?);
+    if step == 1 && stop > start { Ok(start..=stop - 1) } else { Err(bad()) }
+}
+
+/// A pool of so many threads; `None` for all cores.
+pub fn pool(threads: Option<usize>) -> PyResult<Option<Arc<ThreadPool>>> {
+    let Some(threads) = threads else { return Ok(None) };
+    if !(1..=MOST_THREADS).contains(&threads) {
+        return Err(wrong("threads", format_args!("{threads} given; from 1 to {MOST_THREADS} are possible")));
+    }
+    let built = ThreadPoolBuilder::new().num_threads(threads).build();
+    built.map(|pool| Some(Arc::new(pool))).map_err(|error| wrong("threads", error))
+}
