@@ -79,6 +79,7 @@ impl Body {
         mesh: bool,
         progress: Option<&pyo3::Bound<'_, PyAny>>,
     ) -> PyResult<Baked> {
+        let piece = frames.is_some();
         let moments = Moments::new(clip, fps, frames)?;
         let format = Format::of(&path).map_err(raised)?;
         let rest =
@@ -102,7 +103,8 @@ impl Body {
             })?;
             if format == Format::Pc2 {
                 let key = || ingredients.key(settings, &plan);
-                baked.paths.extend(piece::write_records(body, &plan, key, &baked.paths).map_err(raised)?);
+                let records = piece::write_records(body, &plan, piece, key, &baked.paths).map_err(raised)?;
+                baked.paths.extend(records);
             }
             if let Some(path) = rest {
                 let frame = ecorche::bake::rest(&ingredients.character).map_err(raised)?;
