@@ -43,8 +43,11 @@ fn build(pull: Option<f64>) -> Spindle {
         let x = mesh.corners(t).iter().map(|p| p.x).sum::<f64>() / 4.0;
         tissue_of.push(u32::from(!(0.15 * LENGTH..=0.85 * LENGTH).contains(&x)));
     }
-    let local =
-        field.direction.iter().map(|&fibre| Local { fibre, activation: 0.0, stiffness: 1.0 }).collect();
+    let local = field
+        .direction
+        .iter()
+        .map(|&fibre| Local { fibre, activation: 0.0, stiffness: 1.0, pressure: 0.0 })
+        .collect();
     let mut conditions: Vec<Condition> = Vec::new();
     for &n in origin.iter().chain(pull.is_none().then_some(&insertion).into_iter().flatten()) {
         conditions.push(Condition::always(Hold::Fix { node: n, bone: 0, at: mesh.nodes[n as usize] }));
