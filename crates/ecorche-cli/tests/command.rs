@@ -420,7 +420,7 @@ fn closed_pipe() -> std::process::Stdio {
 }
 
 /// One run of every command that prints, in the order of the help.
-const EVERY_COMMAND: [&str; 15] = [
+const EVERY_COMMAND: [&str; 17] = [
     "demo --sample cylinder?segments=8&rings=8 -o demo",
     "info sample:cylinder",
     "init sample:cylinder -o anatomy.toml --force",
@@ -432,6 +432,8 @@ const EVERY_COMMAND: [&str; 15] = [
     "field sample:cylinder -o field.png --size 40x40 --path 5 --clip bend --frame 3",
     "operator union",
     "join out.bend.pc2 -o joined.pc2 --unchecked",
+    "states sample:cylinder --clip bend --fps 2 --before 0,1 --method lbs -o states",
+    "job sample:cylinder --clip bend --fps 2 --chunks 2 --method lbs -o job",
     "tissue SCENE -o tissue --until 0",
     "reference sample:cylinder?segments=8&rings=8 -o reference.pc2 --frames 0-0 --fps 2 --edge 0.05",
     "man pages",

@@ -268,7 +268,7 @@ fn two_nodes_showing_one_mesh_give_two() {
 #[test]
 fn errors_name_the_file_and_the_remedy() {
     let cases: [(&[u8], &str); 3] = [
-        (b"", "nothing"),
+        (b"", "it is empty"),
         (b"v 0 0 0\nf 1 1 1\n", "test.fbx"),
         (b"Kaydara FBX Binary  \0\x1a\0\xe8\x1c\0\0", "again"),
     ];

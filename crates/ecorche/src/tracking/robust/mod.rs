@@ -18,7 +18,7 @@
 //! | `wake` | chooses the vertices that take part; the others keep what skinning gave them | `wake.rs` | |
 //! | `project` | steps to the zero of the level function | `project.rs` | `level.rs` |
 //! | `smooth` | what contact asks for becomes a smooth displacement, and pressure gives the lost volume to the skin around | `smooth.rs` | |
-//! | `untangle` | separates triangles that still cross, round by round (`separate.rs`), and keeps the best state of every tangle (`tangles.rs`); triangles that almost touch are moved apart (`nudge.rs`). `smooth` and `untangle` run twice | `untangle.rs` | as named |
+//! | `untangle` | separates triangles that still cross, round by round (`separate.rs`), and keeps the best state of every tangle (`tangles.rs`); triangles that almost touch are moved apart (`nudge.rs`), and the skin around what was separated takes up the lost volume (`refill.rs`). `smooth` and `untangle` run twice | `untangle.rs` | as named |
 //! | `follow` | moves pieces without a field along with the skin they lie on | `follow.rs` | |
 //! | `net` | what looks worse than skinning goes back to it | `net.rs` | |
 //!
@@ -50,6 +50,7 @@ mod nudge;
 mod plate;
 mod pose;
 mod project;
+mod refill;
 mod rest_surface;
 mod scratch;
 mod search;

@@ -3,7 +3,7 @@
 use super::model::Model;
 use super::separate::Kinds;
 use super::tangles::Tangles;
-use super::{find_contact, sidestep};
+use super::{find_contact, refill, sidestep};
 use crate::parts::FOLLOWS;
 use glam::Vec3;
 
@@ -40,6 +40,7 @@ pub(super) struct Scratch {
     pub pushes_of_pairs: VertexVectors,
     pub back: VertexVectors,
     pub tangles: Tangles,
+    pub refill: refill::Refill,
     pub find_contact: find_contact::Scratch,
     pub sidestep: sidestep::Scratch,
 }

@@ -58,6 +58,7 @@ impl RestSurface {
                 let mut before = std::mem::take(&mut scratch.before);
                 before.clone_from(&scratch.positions);
                 report.rounds = self.separate_all(model, contact, start, &before, &mut left, scratch);
+                self.refill(model, contact, &before, &left, scratch);
                 scratch.before = before;
             }
             report.pairs_after = left.len();

@@ -28,13 +28,15 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    /// Room at vertex `i` of the axis at an angle from the wide axis, radians.
+    /// Room at vertex `i` of the axis at an angle from the wide axis, radians. Between two directions it ends on the straight line between
+    /// their ends, which flat skin does not stand in the way of.
     #[inline]
     pub fn at(&self, i: usize, angle: f64) -> f64 {
         let at = angle.rem_euclid(TAU) / TAU * AROUND as f64;
         let k = at as usize;
         let [a, b] = [k, k + 1].map(|k| f64::from(self.room[i][k % AROUND]));
-        a + (at - k as f64) * (b - a)
+        let (step, here) = (TAU / AROUND as f64, (at - k as f64) * TAU / AROUND as f64);
+        a * b * step.sin() / (a * here.sin() + b * (step - here).sin()).max(f64::MIN_POSITIVE)
     }
 
     /// Room at a foot on the axis, in the direction with these cosine and sine to the wide axis.
