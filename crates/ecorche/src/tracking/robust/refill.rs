@@ -7,6 +7,7 @@
 use super::lengths::{LONGEST, SHORTEST};
 use super::model::Model;
 use super::pose::smoothstep;
+use super::relax::{LONGEST, SHORTEST};
 use super::rest_surface::RestSurface;
 use super::scratch::Scratch;
 use crate::geom::SelfContact;

@@ -8,7 +8,7 @@ use super::axis::Foot;
 use super::{Axis, Ring, Spindle, swept_length};
 use crate::muscle::shape::{Room, Yielded};
 use glam::{DMat2, DVec2, DVec3};
-use std::f64::consts::{PI, TAU};
+use std::f64::consts::TAU;
 
 /// Directions around a section.
 const AROUND: usize = 16;
@@ -112,10 +112,21 @@ impl Spindle {
         let area = |i: usize| -> f64 {
             let thick = self.thickness(self.axis.share(i));
             let reach = |k: usize| {
-                let reach = thick * self.section.radius((TAU * k as f64 / AROUND as f64).cos()).0;
-                if factor == 0.0 { reach } else { (factor * reach).min(cut.room[i][k].into()) }
+                let whole = thick * self.section.radius((TAU * k as f64 / AROUND as f64).cos()).0;
+                let room = f64::from(cut.room[i][k % AROUND]);
+                if factor == 0.0 {
+                    (whole, false)
+                } else {
+                    ((factor * whole).min(room), factor * whole > room)
+                }
             };
-            (0..AROUND).map(|k| reach(k).powi(2)).sum::<f64>() * PI / AROUND as f64
+            let step = TAU / AROUND as f64;
+            let sector = |k: usize| {
+                let [(a, a_is_cut), (b, b_is_cut)] = [reach(k), reach(k + 1)];
+                // Cut, it ends on a straight line; whole, it is round.
+                0.5 * if a_is_cut || b_is_cut { a * b * step.sin() } else { 0.5 * (a * a + b * b) * step }
+            };
+            (0..AROUND).map(sector).sum()
         };
         let lengths = self.axis.points().windows(2).enumerate();
         lengths.map(|(i, p)| 0.5 * (area(i) + area(i + 1)) * p[0].distance(p[1])).sum()
