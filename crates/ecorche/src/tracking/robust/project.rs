@@ -1,6 +1,5 @@
 //! Stage `project`: steps of awake vertices to the zero of the level function, relaxed along it.
 
-use super::lengths;
 use super::level::{Level, NEAR_ENOUGH};
 use super::pose::Posed;
 use super::relax;

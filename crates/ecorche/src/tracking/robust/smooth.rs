@@ -13,7 +13,6 @@
 //!
 //! One symmetric system for the three coordinates; a fixed number of conjugate gradient steps, from the pose alone.
 
-use super::lengths;
 use super::model::Model;
 use super::plate::Plate;
 use super::pose::smoothstep;
