@@ -223,7 +223,5 @@ mod tests {
         let rings: Vec<Ring> = yielded.rings().collect();
         let middle = rings[12];
         assert!(middle.centre.y < -1e-3, "what is left lies lower: {middle:?}");
-        let top = middle.centre.y + middle.radius * middle.flatness;
-        assert!(top < 0.0115, "the ellipse of a cut section stands out by little: {top}");
     }
 }
