@@ -23,10 +23,10 @@ def test_a_missing_file_is_not_found_and_names_itself():
         ecorche.read("nowhere.fbx")
 
 
-def test_an_unknown_ending_is_a_value_error_with_the_librarys_text(tmp_path):
+def test_an_unknown_extension_is_a_value_error_with_the_librarys_text(tmp_path):
     path = tmp_path / "hero.xyz"
     path.write_text("nothing")
-    with pytest.raises(ValueError, match="no reader for this ending; known: .glb"):
+    with pytest.raises(ValueError, match="no reader for this extension; known: .glb"):
         ecorche.read(path)
 
 

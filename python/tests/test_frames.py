@@ -162,7 +162,7 @@ def test_a_cache_never_replaces_what_it_is_made_from(tmp_path):
 def test_a_folder_that_is_missing_is_not_found(body, tmp_path):
     with pytest.raises(FileNotFoundError, match="cannot write .*check that the folder exists"):
         body.bake("bend", tmp_path / "no" / "out.pc2", frames=(0, 1))
-    with pytest.raises(ValueError, match="no cache format for this ending"):
+    with pytest.raises(ValueError, match="no cache format for this extension"):
         body.bake("bend", tmp_path / "out.xyz")
 
 
