@@ -40,8 +40,6 @@ pub(super) struct Bone {
     pub hinges: Vec<Hinge>,
     /// How closely its skin can follow the fields, 0 to 1: little if its triangles are as large as the part is thick.
     pub fineness: f32,
-    /// Relaxation steps per round.
-    pub relaxations: u32,
 }
 
 /// Shortening of bones at shared joints, in radii; in the prototype 0.25 left more crossings in deep bends.
@@ -86,7 +84,6 @@ pub(super) fn bones(parts: &[Part]) -> Vec<Bone> {
                 support: part.field.support(),
                 hinges: up.into_iter().chain(down).collect(),
                 fineness: 1.0,
-                relaxations: 0,
             }
         })
         .collect()

@@ -16,9 +16,9 @@
 //! | `sidestep` | moves a thin limb that lies inside another out of it, as a whole; then finds contact again | `sidestep.rs` | |
 //! | `search` | finds the parts in reach of each vertex near contact and moves buried skin to the first crossing | `search.rs` | `first_crossing.rs` |
 //! | `wake` | chooses the vertices that take part; the others keep what skinning gave them | `wake.rs` | |
-//! | `project` | steps to the zero of the level function, relaxed along it | `project.rs` | `level.rs`, `relax.rs` |
+//! | `project` | steps to the zero of the level function | `project.rs` | `level.rs` |
 //! | `smooth` | what contact asks for becomes a smooth displacement, and pressure gives the lost volume to the skin around | `smooth.rs` | |
-//! | `untangle` | separates triangles that still cross, round by round (`separate.rs`), and keeps the best state of every tangle (`tangles.rs`); a second pass starts small remaining tangles again; triangles that almost touch are moved apart (`nudge.rs`). `smooth` and `untangle` run twice; last, the skin around what was separated takes up the lost volume (`refill.rs`) | `untangle.rs` | as named |
+//! | `untangle` | separates triangles that still cross, round by round (`separate.rs`), and keeps the best state of every tangle (`tangles.rs`); triangles that almost touch are moved apart (`nudge.rs`), and the skin around what was separated takes up the lost volume (`refill.rs`). `smooth` and `untangle` run twice | `untangle.rs` | as named |
 //! | `follow` | moves pieces without a field along with the skin they lie on | `follow.rs` | |
 //! | `net` | what looks worse than skinning goes back to it | `net.rs` | |
 //!
@@ -40,6 +40,7 @@ mod bone;
 mod find_contact;
 mod first_crossing;
 mod follow;
+mod lengths;
 mod level;
 mod lift;
 mod model;
@@ -50,7 +51,6 @@ mod plate;
 mod pose;
 mod project;
 mod refill;
-mod relax;
 mod rest_surface;
 mod scratch;
 mod search;
@@ -117,13 +117,6 @@ pub struct Settings {
     /// How much of what muscles come up and go down shows on the skin: 0 nothing, 1 all that fat and skin let through, more for
     /// comics.
     pub definition: f32,
-    /// Rounds of projection and relaxation.
-    pub rounds: u32,
-    /// Share of a relaxation step taken. A full step may oscillate on regular meshes, whose iteration has an
-    /// eigenvalue near -1.
-    pub relaxation: f32,
-    /// Most relaxation steps per round.
-    pub most_relaxations: u32,
     /// Most rounds of untangling.
     pub untangling: u32,
 }
@@ -138,9 +131,6 @@ impl Default for Settings {
             step: 0.2,
             max_offset: 0.1,
             definition: 1.0,
-            rounds: 4,
-            relaxation: 0.8,
-            most_relaxations: 16,
             untangling: 60,
         }
     }

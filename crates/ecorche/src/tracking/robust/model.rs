@@ -2,7 +2,7 @@
 
 use super::bone::{Bone, Relation, bones, relations};
 use super::first_crossing;
-use super::neighbours::{cotangent_weights, inverse_lengths, mean_edges};
+use super::neighbours::{inverse_lengths, mean_edges};
 use super::pose::{PoseMemory, Posed};
 use super::{Join, Settings};
 use crate::character::Character;
@@ -14,8 +14,6 @@ use crate::tracking::stencil::Stencil;
 use glam::{Affine3A, Vec3, Vec3A};
 use rayon::prelude::*;
 
-/// Relaxation should reach this many radii: fixed to two steps, fine meshes fold.
-const RELAXATION_REACH: f32 = 1.2;
 /// Inner radii over mean edge at which skin can follow its fields in full; with longer edges by the third power less. The fingers of
 /// mh_base have edges of half an inner radius and half as many crossings again with 0.45, the fox's trunk has edges of one and its legs of three.
 /// With the second power the walking fox's skin moves 1.6 times as far as the skeleton takes it, with none 3.3 times.
@@ -55,8 +53,6 @@ pub(super) struct Model {
     pub stride: Vec<f32>,
     /// How far free skin may leave its skinned position, metres.
     pub max_offset: Vec<f32>,
-    /// Cotangent weights.
-    pub shape: Stencil,
     /// Weights of one over rest length.
     pub mean: Stencil,
     pub influence_start: Vec<u32>,
@@ -121,10 +117,8 @@ impl Model {
         let mut bones = bones(&parts.parts);
         let mean_edge = mean_edges(&rest, &adjacency, &tracked, &parts.part_of_vertex, bones.len());
         for (bone, &edge) in bones.iter_mut().zip(&mean_edge) {
-            let wanted = RELAXATION_REACH * bone.radius / edge.max(f32::MIN_POSITIVE);
             bone.fineness =
                 (FULL_FINENESS_EDGES * bone.inner_radius / edge.max(f32::MIN_POSITIVE)).powi(3).min(1.0);
-            bone.relaxations = (wanted.round() as u32).clamp(2, settings.most_relaxations.max(2));
         }
         let bone = |part: u32| bones.get(part as usize);
         let local_radius =
@@ -154,7 +148,6 @@ impl Model {
             part: parts.part_of_vertex.clone(),
             iso,
             gap,
-            shape: cotangent_weights(surface, &adjacency),
             mean: inverse_lengths(&rest, &adjacency, mesh.size()),
             rest,
             influence_start,

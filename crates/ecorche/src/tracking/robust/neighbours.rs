@@ -1,20 +1,8 @@
 //! Weights of the neighbours of each vertex at rest.
 
-use crate::geom::{Adjacency, Laplacian};
-use crate::skinning::Surface;
+use crate::geom::Adjacency;
 use crate::tracking::stencil::Stencil;
 use glam::Vec3A;
-
-pub(super) fn cotangent_weights(surface: &Surface, adjacency: &Adjacency) -> Stencil {
-    let laplacian = Laplacian::new(&surface.mesh, adjacency);
-    let mut lists: Vec<Vec<(u32, f64)>> = vec![Vec::new(); surface.mesh.positions.len()];
-    for (edge, &weight) in adjacency.edges.iter().zip(&laplacian.edge_weights) {
-        let [a, b] = edge.vertices;
-        lists[a as usize].push((b, weight));
-        lists[b as usize].push((a, weight));
-    }
-    Stencil::new(lists)
-}
 
 pub(super) fn inverse_lengths(rest: &[Vec3A], adjacency: &Adjacency, size: f32) -> Stencil {
     let least = 1e-6 * size.max(f32::MIN_POSITIVE);

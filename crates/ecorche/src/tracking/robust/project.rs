@@ -1,42 +1,26 @@
-//! Stage `project`: steps of awake vertices to the zero of the level function, relaxed along it.
+//! Stage `project`: steps of awake vertices to the zero of the level function.
 
+use super::lengths;
 use super::level::{Level, NEAR_ENOUGH};
 use super::pose::Posed;
-use super::relax;
 use super::tracker::{PREFETCH_BLOCK, Tracked, Tracker, VERTICES_PER_TASK, Workspace};
 use crate::tracking::VertexReport;
 use glam::Vec3A;
 use rayon::prelude::*;
 
-/// Projections of the first round, unless the last frame has left the skin near its level.
-const FIRST_PROJECTIONS: u32 = 2;
-/// After the rounds: projections with a few relaxation steps between them, then projections alone.
-const LAST_ROUNDS: u32 = 2;
-const LAST_RELAXATIONS: u32 = 3;
-const LAST_PROJECTIONS: u32 = 2;
+/// Steps to the level. With the skin relaxed between them, over four rounds, contact was no smoother after the stage `smooth`, and
+/// held contacts flickered more.
+const PROJECTIONS: u32 = 4;
 /// Steps, after that, that lengthen edges that are too short and shorten those that are too long.
 const LENGTH_STEPS: u32 = 8;
 
 impl Tracker {
-    pub(super) fn project(&self, posed: &Posed, coherent: bool, w: &mut Workspace, tracked: &mut Tracked) {
+    pub(super) fn project(&self, posed: &Posed, w: &mut Workspace, tracked: &mut Tracked) {
         let model = &self.model;
-        let settings = &model.settings;
         w.moved.resize(w.awake.len(), Vec3A::ZERO);
         w.evaluations.clear();
         w.evaluations.resize(w.awake.len(), 0);
-        relax::pulls(&model.shape, &w.rest, &w.skinned, &w.awake, &mut w.pulls);
-        let most = w.awake.iter().map(|a| a.relaxations).max().unwrap_or(0);
-        let rounds = if coherent { 1 } else { settings.rounds };
-        for round in 0..rounds {
-            let times = if round == 0 && !coherent { FIRST_PROJECTIONS } else { 1 };
-            self.project_vertices(posed, times, round == 0, w, tracked);
-            (0..most).for_each(|number| self.relax_vertices(number, w, tracked));
-        }
-        for _ in 0..LAST_ROUNDS {
-            self.project_vertices(posed, 1, false, w, tracked);
-            (0..LAST_RELAXATIONS).for_each(|number| self.relax_vertices(number, w, tracked));
-        }
-        self.project_vertices(posed, LAST_PROJECTIONS, false, w, tracked);
+        self.project_vertices(posed, w, tracked);
         self.keep_lengths(w, tracked);
         tracked.reports.clear();
         tracked.reports.resize(self.len(), VertexReport::default());
@@ -45,8 +29,7 @@ impl Tracker {
         }
         for (i, awake) in w.awake.iter().enumerate() {
             let report = &mut tracked.reports[awake.vertex as usize];
-            let first = if coherent { 1 } else { FIRST_PROJECTIONS };
-            report.iterations = first + rounds - 1 + LAST_ROUNDS + LAST_PROJECTIONS;
+            report.iterations = PROJECTIONS;
             report.evaluations += w.evaluations[i];
         }
     }
@@ -63,7 +46,7 @@ impl Tracker {
             let (positions, rest, place) = (&tracked.positions, &w.rest, &w.place);
             let (awake, levels) = (&w.awake, &w.levels);
             let kept = |&v: &u32| {
-                let to = relax::keep_lengths(&model.mean, rest, v as usize, |k| positions[k]);
+                let to = lengths::keep_lengths(&model.mean, rest, v as usize, |k| positions[k]);
                 let i = place[v as usize] as usize;
                 if to == positions[v as usize] { to } else { awake[i].limit(to, levels[i].held) }
             };
@@ -84,15 +67,8 @@ impl Tracker {
         }
     }
 
-    /// Projects the awake vertices so many times. `first`: nothing has moved since the search.
-    fn project_vertices(
-        &self,
-        posed: &Posed,
-        times: u32,
-        first: bool,
-        w: &mut Workspace,
-        tracked: &mut Tracked,
-    ) {
+    /// Projects the awake vertices.
+    fn project_vertices(&self, posed: &Posed, w: &mut Workspace, tracked: &mut Tracked) {
         let words = self.model.bones.len().div_ceil(64).max(1);
         let (awake, near, positions) = (&w.awake, &w.awake_near, &tracked.positions);
         let project = |i: usize, moved: &mut Vec3A, level: &mut Level, evaluations: &mut u32| {
@@ -100,9 +76,9 @@ impl Tracker {
             let v = vertex.vertex as usize;
             let near = &near[i * words..(i + 1) * words];
             let near_enough = NEAR_ENOUGH * posed.parts[self.model.part[v] as usize].radius;
-            let mut is_known = first && vertex.knows_level;
+            let mut is_known = vertex.knows_level;
             *moved = positions[v];
-            for _ in 0..times {
+            for _ in 0..PROJECTIONS {
                 if !is_known {
                     *level = posed.level(v, &vertex.input, *moved, near);
                     *evaluations += 1;
@@ -136,24 +112,5 @@ impl Tracker {
             tracked.positions[vertex.vertex as usize] = moved;
         }
         tracked.note("project");
-    }
-
-    /// Relaxation step `number` of the awake vertices.
-    fn relax_vertices(&self, number: u32, w: &mut Workspace, tracked: &mut Tracked) {
-        let omega = self.model.settings.relaxation;
-        relax::step(
-            &self.model.shape,
-            &w.awake,
-            &w.pulls,
-            &w.levels,
-            &tracked.positions,
-            omega,
-            number,
-            &mut w.moved,
-        );
-        for (vertex, &moved) in w.awake.iter().zip(&w.moved) {
-            tracked.positions[vertex.vertex as usize] = moved;
-        }
-        tracked.note("relax");
     }
 }

@@ -4,9 +4,9 @@
 //! and loses volume. So the volume that each vertex has swept inward is counted and spread along the skin out of the crease, and the
 //! skin there swells by as much: outward, a little, and no farther than it can without crossing anything.
 
+use super::lengths::{LONGEST, SHORTEST};
 use super::model::Model;
 use super::pose::smoothstep;
-use super::relax::{LONGEST, SHORTEST};
 use super::rest_surface::RestSurface;
 use super::scratch::Scratch;
 use crate::geom::SelfContact;

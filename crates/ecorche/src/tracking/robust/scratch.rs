@@ -29,8 +29,6 @@ pub(super) struct Scratch {
     pub separated: Vec<(u32, f32)>,
     /// Where the frame's untangling began.
     pub before: Vec<Vec3>,
-    /// And where the second pass began.
-    pub again: Vec<Vec3>,
     pub left: Vec<[u32; 2]>,
     pub close: Vec<[u32; 2]>,
     pub live: Vec<[u32; 2]>,

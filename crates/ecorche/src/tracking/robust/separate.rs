@@ -1,8 +1,8 @@
 //! Untangling, one round: folds are smoothed, limbs are pushed apart.
 
 use super::bone::Relation;
+use super::lengths;
 use super::model::Model;
-use super::relax;
 use super::rest_surface::RestSurface;
 use super::scratch::Scratch;
 use super::untangle::Start;
@@ -12,7 +12,7 @@ use glam::{Mat3A, Vec3, Vec3A};
 
 /// In how many steps a round goes its way. In one, the knees of the crouching Rocketbox man jump by a centimetre at 13 vertices a
 /// frame while he holds still, in four at 2.
-pub(super) const GENTLE_STEPS: usize = 4;
+const STEPS: usize = 4;
 /// Share of the way to the mean taken in a round, at the crossing itself: of folds, and of limbs after a push.
 /// Limbs smoothed like folds shrink instead of separating: the athlete's fist kept 47 crossings.
 const SMOOTHING: f32 = 0.5;
@@ -63,18 +63,17 @@ impl RestSurface {
         pairs: &mut Vec<[u32; 2]>,
         start: &Start,
         force: u32,
-        steps: usize,
         scratch: &mut Scratch,
         moved: &mut Vec<u32>,
     ) {
         moved.clear();
-        for step in 0..steps {
+        for step in 0..STEPS {
             if step > 0 {
                 let at = |t: u32| self.triangles[t as usize].map(|v| scratch.positions[v as usize]);
                 pairs.retain(|&[a, b]| triangles_meet(at(a), at(b)));
             }
             if !pairs.is_empty() {
-                self.step_apart(model, pairs, start, force, 1.0 / steps as f32, scratch, moved);
+                self.step_apart(model, pairs, start, force, 1.0 / STEPS as f32, scratch, moved);
             }
         }
         moved.sort_unstable();
@@ -251,7 +250,7 @@ impl Scratch {
         for _ in 0..LENGTH_STEPS {
             moved.clear();
             let at = |k: usize| Vec3A::from(positions[k]);
-            let kept = |&v: &u32| Vec3::from(relax::keep_lengths(&model.mean, &model.rest, v as usize, at));
+            let kept = |&v: &u32| Vec3::from(lengths::keep_lengths(&model.mean, &model.rest, v as usize, at));
             moved.extend(touched.iter().map(kept));
             touched.iter().zip(moved.iter()).for_each(|(&v, &p)| positions[v as usize] = p);
         }

@@ -13,10 +13,10 @@
 //!
 //! One symmetric system for the three coordinates; a fixed number of conjugate gradient steps, from the pose alone.
 
+use super::lengths;
 use super::model::Model;
 use super::plate::Plate;
 use super::pose::smoothstep;
-use super::relax;
 use super::tracker::{Tracked, Tracker, Workspace};
 use crate::parts::FOLLOWS;
 use glam::{Mat3A, Vec3A};
@@ -155,7 +155,7 @@ impl Tracker {
         }
         for _ in 0..LENGTH_STEPS {
             let (positions, rest) = (&tracked.positions, &w.rest);
-            let kept = |&v: &u32| relax::keep_lengths(&model.mean, rest, v as usize, |k| positions[k]);
+            let kept = |&v: &u32| lengths::keep_lengths(&model.mean, rest, v as usize, |k| positions[k]);
             active.par_iter().with_min_len(BLOCK).map(kept).collect_into_vec(moved);
             active.iter().zip(moved.iter()).for_each(|(&v, &x)| tracked.positions[v as usize] = x);
         }

@@ -27,7 +27,6 @@ pub(super) struct Skin<'a> {
     pub vertex_ring: &'a Lists,
     pub part_of_vertex: &'a [u32],
     pub before: &'a [Vec3],
-    pub from: &'a [Vec3],
 }
 
 impl Skin<'_> {
@@ -133,7 +132,7 @@ impl Tangles {
         self.pairs.clear();
         self.moved.clear();
         self.costs.clear();
-        self.push(skin, pairs, &[], skin.from);
+        self.push(skin, pairs, &[], skin.before);
     }
 
     /// The next state: what crosses in it and which vertices have moved since the last.
@@ -196,20 +195,6 @@ impl Tangles {
         }
         let summed = sum_up(&mut costs[begin..]);
         costs.truncate(begin + summed);
-    }
-
-    /// Gives up the tangles with more than `most` of these pairs.
-    pub fn give_up_larger(&mut self, skin: &Skin, pairs: &[[u32; 2]], most: usize) {
-        let Self { first, standings, given_up, .. } = self;
-        let mut tangle = |pair: &[u32; 2]| head(first, skin.triangles[pair[0] as usize][0]);
-        pairs.iter().for_each(|pair| standings[tangle(pair) as usize].crossing = 0);
-        for pair in pairs {
-            let tangle = tangle(pair);
-            standings[tangle as usize].crossing += 1;
-            if standings[tangle as usize].crossing == most.saturating_add(1) {
-                given_up.push(tangle);
-            }
-        }
     }
 
     /// Whether the tangle of a pair is given up.
@@ -327,7 +312,6 @@ mod tests {
             vertex_ring: &ring,
             part_of_vertex: &(0..12).map(|v| v / 3).collect::<Vec<u32>>(),
             before: &before,
-            from: &before,
         });
     }
 
@@ -347,20 +331,6 @@ mod tests {
                 assert!(left.is_empty(), "{left:?}");
                 assert_eq!((x[0], x[6]), (0.1 * Vec3::X, 0.1 * Vec3::Y));
             }
-        });
-    }
-
-    #[test]
-    fn large_tangles_can_be_left_alone() {
-        with_skin(|skin| {
-            let mut tangles = Tangles::default();
-            let pairs = [[0, 1], [0, 1], [2, 3]];
-            tangles.begin(skin, 4, &pairs);
-            tangles.give_up_larger(skin, &pairs, 1);
-            assert!(tangles.is_given_up(skin, [0, 1]) && !tangles.is_given_up(skin, [2, 3]));
-            tangles.begin(skin, 4, &pairs);
-            tangles.give_up_larger(skin, &pairs, 2);
-            assert!(!tangles.is_given_up(skin, [0, 1]));
         });
     }
 

@@ -11,7 +11,6 @@ use super::pose::{PoseMemory, Posed};
 use super::rest_surface::RestSurface;
 use super::scratch::Scratch;
 use super::search::Searched;
-use super::separate::GENTLE_STEPS;
 use super::swell::Swell;
 use super::untangle::{Start, Untangled};
 use super::wake::Awake;
@@ -158,17 +157,14 @@ pub struct Workspace {
     /// Of each vertex its place among the awake, or `u32::MAX`.
     pub(super) place: Vec<u32>,
     pub(super) awake_near: Vec<u64>,
-    pub(super) pulls: Vec<Vec3A>,
     pub(super) levels: Vec<Level>,
     pub(super) evaluations: Vec<u32>,
     pub(super) moved: Vec<Vec3A>,
     pub(super) short: Vec<u32>,
     /// How much contact holds each vertex, 0 to 1.
     pub(super) held: Vec<f32>,
-    /// Where contact in the fields took the skin, where it is smooth, and where the fewest triangles cross.
-    projected: Vec<Vec3A>,
-    smoothed: Vec<Vec3A>,
-    best: Vec<Vec3A>,
+    /// Where the first untangling left the skin.
+    untangled: Vec<Vec3A>,
     pub(super) untangle: Scratch,
     pub(super) smooth: smooth::Scratch,
     pub(super) swell: swell::Scratch,
@@ -264,7 +260,7 @@ impl Tracker {
         tracked.lap("search", &mut clock);
         self.wake(&posed, w, tracked);
         tracked.lap("wake", &mut clock);
-        self.project(&posed, coherent, w, tracked);
+        self.project(&posed, w, tracked);
         w.pose = pose;
         tracked.lap("project", &mut clock);
         self.resolve(w, tracked, &mut clock);
@@ -303,61 +299,35 @@ impl Tracker {
         tracked.faded.clone_from(&w.net.faded);
     }
 
-    /// Makes what contact asks for smooth and untangles what still crosses; then the same for the sum of both. Where gentle steps leave
-    /// crossings, large ones are tried, and large ones from where contact in the fields took the skin: smoothing may lead it
-    /// back into a limb that had swallowed it. Whatever crosses least stays.
+    /// Makes what contact asks for smooth and untangles what still crosses; then the same for the sum of both. Whatever crosses less stays.
     fn resolve(&self, w: &mut Workspace, tracked: &mut Tracked, clock: &mut std::time::Instant) {
         w.untangle.separated.clear();
         (tracked.rounds, tracked.pairs) = (0, [0; 2]);
         if w.is_heap {
             return;
         }
-        w.projected.clone_from(&tracked.positions);
         self.find_held(w);
         self.smooth(w, tracked);
-        w.smoothed.clone_from(&tracked.positions);
         tracked.lap("smooth", clock);
-        let first = self.untangle(GENTLE_STEPS, true, w, tracked);
-        let mut least = first.pairs_after;
-        w.best.clone_from(&tracked.positions);
-        for from_fields in [false, true] {
-            if least == 0 {
-                break;
-            }
-            tracked.positions.clone_from(if from_fields { &w.projected } else { &w.smoothed });
-            let other = self.untangle(1, true, w, tracked);
-            if other.pairs_after < least {
-                least = other.pairs_after;
-                w.best.clone_from(&tracked.positions);
-            }
-        }
-        tracked.positions.clone_from(&w.best);
+        let first = self.untangle(w, tracked);
+        w.untangled.clone_from(&tracked.positions);
         tracked.lap("untangle", clock);
         self.find_held(w);
         self.smooth(w, tracked);
         tracked.lap("smooth", clock);
-        let last = self.untangle(GENTLE_STEPS, true, w, tracked);
-        if last.pairs_after > least {
-            tracked.positions.clone_from(&w.best);
+        let last = self.untangle(w, tracked);
+        if last.pairs_after > first.pairs_after {
+            tracked.positions.clone_from(&w.untangled);
         }
-        tracked.pairs = [first.pairs_before, last.pairs_after.min(least)];
+        tracked.pairs = [first.pairs_before, last.pairs_after.min(first.pairs_after)];
         tracked.lap("untangle", clock);
     }
 
-    /// Untangles in rounds of so many steps.
-    fn untangle(&self, steps: usize, refills: bool, w: &mut Workspace, tracked: &mut Tracked) -> Untangled {
+    fn untangle(&self, w: &mut Workspace, tracked: &mut Tracked) -> Untangled {
         let contact = w.contact.get_or_insert_with(|| self.contact.clone());
         let start = Start { skinned: &w.plain, near_contact: &w.near_contact };
-        let positions = &mut tracked.positions;
-        let untangled = self.rest_surface.untangle(
-            &self.model,
-            contact,
-            &start,
-            steps,
-            refills,
-            positions,
-            &mut w.untangle,
-        );
+        let untangled =
+            self.rest_surface.untangle(&self.model, contact, &start, &mut tracked.positions, &mut w.untangle);
         tracked.rounds += untangled.rounds;
         untangled
     }

@@ -16,12 +16,6 @@ use glam::{Mat3A, Vec3, Vec3A};
 /// Times that tangles which cross each other in their best states are taken for one.
 const MOST_JOININGS: usize = 3;
 
-/// Pairs up to which a tangle that remains gets a second pass of gentle rounds: what remains of a large one is often a
-/// small fold that force has made. Without it the jump of mh_base keeps 126 crossings (thirty frames a second) instead of 3, and frames
-/// with muscles have a few more here and there than those without. From 36 on the second Rocketbox figure loses 5 % more of its space in one
-/// frame of its run; at 30 its walk and run keep a quarter more crossings.
-const SECOND_PASS_PAIRS: usize = 60;
-
 /// Where the frame began.
 pub(super) struct Start<'a> {
     pub skinned: &'a [(Vec3A, Mat3A)],
@@ -44,8 +38,6 @@ impl RestSurface {
         model: &Model,
         contact: &mut SelfContact,
         start: &Start,
-        steps: usize,
-        refills: bool,
         x: &mut [Vec3A],
         scratch: &mut Scratch,
     ) -> Untangled {
@@ -65,32 +57,8 @@ impl RestSurface {
             if !left.is_empty() {
                 let mut before = std::mem::take(&mut scratch.before);
                 before.clone_from(&scratch.positions);
-                report.rounds = self.separate_all(
-                    model,
-                    contact,
-                    start,
-                    (&before, &before),
-                    (usize::MAX, steps),
-                    &mut left,
-                    scratch,
-                );
-                if !left.is_empty() {
-                    let mut again = std::mem::take(&mut scratch.again);
-                    again.clone_from(&scratch.positions);
-                    report.rounds += self.separate_all(
-                        model,
-                        contact,
-                        start,
-                        (&before, &again),
-                        (SECOND_PASS_PAIRS, 1),
-                        &mut left,
-                        scratch,
-                    );
-                    scratch.again = again;
-                }
-                if refills {
-                    self.refill(model, contact, &before, &left, scratch);
-                }
+                report.rounds = self.separate_all(model, contact, start, &before, &mut left, scratch);
+                self.refill(model, contact, &before, &left, scratch);
                 scratch.before = before;
             }
             report.pairs_after = left.len();
@@ -101,16 +69,14 @@ impl RestSurface {
         report
     }
 
-    /// Parts round by round what crosses, `left`, until nothing does; leaves there what still does, ascending. Returns the rounds.
-    /// Tangles of more pairs than `most` are left alone; a round takes so many `steps`. `before` is where the frame's untangling began, `from` where this one does: what it
-    /// costs is counted from the former.
+    /// Separates round by round what crosses, `left`, until nothing does; leaves there what still does, ascending. `before` is where it
+    /// began. Returns the rounds.
     fn separate_all(
         &self,
         model: &Model,
         contact: &mut SelfContact,
         start: &Start,
-        (before, from): (&[Vec3], &[Vec3]),
-        (most, steps): (usize, usize),
+        before: &[Vec3],
         left: &mut Vec<[u32; 2]>,
         scratch: &mut Scratch,
     ) -> u32 {
@@ -120,14 +86,12 @@ impl RestSurface {
             vertex_ring: &self.vertex_ring,
             part_of_vertex: &model.part,
             before,
-            from,
         };
         let mut tangles = std::mem::take(&mut scratch.tangles);
         let mut live = std::mem::take(&mut scratch.live);
         let mut crossing = std::mem::take(&mut scratch.crossing);
         let mut moved = std::mem::take(&mut scratch.moved_vertices);
         tangles.begin(&skin, model.bones.len(), left);
-        tangles.give_up_larger(&skin, left, most);
         let mut round = 0;
         while round < model.settings.untangling {
             live.clear();
@@ -140,7 +104,6 @@ impl RestSurface {
                 &mut live,
                 start,
                 (round / ROUNDS_PER_FORCE).min(MOST_FORCE),
-                steps,
                 scratch,
                 &mut moved,
             );
@@ -158,7 +121,7 @@ impl RestSurface {
             self.list_triangles(tangles.members().iter().copied(), scratch);
             let expected = &mut crossing;
             for _ in 0..MOST_JOININGS {
-                scratch.positions.clone_from_slice(from);
+                scratch.positions.clone_from_slice(before);
                 tangles.best(&skin, &mut scratch.positions, expected);
                 self.new_pairs(contact, scratch, left);
                 live.clear();
@@ -216,8 +179,7 @@ mod tests {
         assert!(!contact.find(&positions).pairs.is_empty(), "the ball does not come out");
         let skinned: Vec<(Vec3A, Mat3A)> = x.iter().map(|&p| (p, Mat3A::IDENTITY)).collect();
         let start = Start { skinned: &skinned, near_contact: &vec![1.0; x.len()] };
-        let report =
-            rest_surface.untangle(&model, &mut contact, &start, 1, false, &mut x, &mut Scratch::default());
+        let report = rest_surface.untangle(&model, &mut contact, &start, &mut x, &mut Scratch::default());
         assert_eq!(report, Untangled::default());
         assert!(x.iter().zip(&skinned).all(|(x, skinned)| *x == skinned.0));
     }

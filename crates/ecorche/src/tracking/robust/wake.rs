@@ -26,10 +26,35 @@ pub(super) struct Awake {
     pub max_offset: f32,
     /// Of its part in this pose, metres.
     pub radius: f32,
-    pub relaxations: u32,
     pub input: LevelInput,
     /// Its level is known before the first projection.
     pub knows_level: bool,
+}
+
+impl Awake {
+    /// Largest offset from the anchor where contact holds the skin so much, metres.
+    #[inline]
+    fn most(&self, held: f32) -> f32 {
+        self.activity * (self.max_offset + held * self.radius)
+    }
+
+    /// A position no farther from the anchor than the largest offset.
+    #[inline]
+    pub fn limit(&self, x: Vec3A, held: f32) -> Vec3A {
+        self.anchor + (x - self.anchor).clamp_length_max(self.most(held))
+    }
+
+    /// Moves a position back toward the anchor: hardly near it, and never leaves it beyond the largest offset.
+    #[inline]
+    pub fn hold(&self, x: Vec3A, held: f32) -> Vec3A {
+        let most = self.most(held);
+        if most <= 0.0 {
+            return self.anchor;
+        }
+        let away = x - self.anchor;
+        let share = away.length_squared() / (most * most);
+        self.anchor + away / (1.0 + share * share).sqrt().sqrt()
+    }
 }
 
 impl Tracker {
@@ -88,7 +113,6 @@ impl Tracker {
                     anchor: x,
                     max_offset: model.max_offset[index] * near_contact[index],
                     radius: posed.parts[part as usize].radius.min(MOST_CONTACT_OFFSET * room[index]),
-                    relaxations: model.bones[part as usize].relaxations,
                     input: LevelInput { taken_from: found.taken_from, ..input },
                     knows_level: is_known,
                 };
