@@ -10,7 +10,9 @@ use super::pose::smoothstep;
 use super::rest_surface::RestSurface;
 use super::scratch::Scratch;
 use crate::geom::SelfContact;
+use crate::geom::intersect::closest_on_triangle;
 use glam::Vec3;
+use rayon::prelude::*;
 
 /// Passes that count the volume that is still lost and give it back. With one the dying cow loses more than linear skinning; a
 /// third gives a tenth of a point.
@@ -32,8 +34,10 @@ const CREASE_SHARE: f32 = 0.05;
 /// Steps that smooth the way the skin goes. With two an edge of the cylinder bent by 170 degrees and twisted by 80 grows to 3.9
 /// times its length.
 const SMOOTHING_STEPS: usize = 3;
-/// In inner radii: distance kept to other skin. At 0.01 the cylinder, as above; at 0.05 the dying cow keeps crossings.
-const SWELLING_MARGIN: f32 = 0.03;
+/// Share of the distance to other skin that skin may swell by: both sides go, so at 0.5 they would touch.
+const SHARE_OF_GAP: f32 = 0.4;
+/// Distance at rest over the distance now at which skin begins to count as other skin, and from which on it does.
+const OTHER_SKIN: [f32; 2] = [1.3, 2.0];
 
 /// Scratch of [`RestSurface::refill`].
 #[derive(Clone, Debug, Default)]
@@ -55,6 +59,8 @@ pub(super) struct Refill {
     passed: Vec<f32>,
     smoothed: Vec<Vec3>,
     start: Vec<Vec3>,
+    /// Share of its way that each of the listed may go.
+    factors: Vec<f32>,
     /// Those that a pass has slowed down.
     slowed: Vec<u32>,
     pairs: Vec<[u32; 2]>,
@@ -76,6 +82,7 @@ impl RestSurface {
             self.count_lost(before, &scratch.positions, &mut refill);
             refill.spread(model);
             self.find_ways(model, &scratch.positions, &mut refill);
+            self.bound_ways(model, contact, &scratch.positions, &mut refill);
             self.swell(model, contact, left, scratch, &mut refill);
         }
         refill.end();
@@ -163,8 +170,54 @@ impl RestSurface {
         }
     }
 
-    /// Moves the skin its way. Skin that would cross other skin, or whose edges would become too short or too long, goes half
-    /// as far until it does not. First with a margin, so that it does not end against other skin; then without.
+    /// Shortens ways that lead far toward other skin or make edges too short or too long. A pose that differs a little does so a
+    /// little.
+    fn bound_ways(&self, model: &Model, contact: &mut SelfContact, x: &[Vec3], refill: &mut Refill) {
+        let Refill { list, ways, factors, .. } = refill;
+        contact.fit(x);
+        let corners = |t: u32, x: &[Vec3]| self.triangles[t as usize].map(|v| x[v as usize]);
+        let room = |&v: &u32| {
+            let (p, way) = (x[v as usize], ways[v as usize]);
+            let length = way.length();
+            if length <= 0.0 {
+                return 1.0;
+            }
+            let room = |t: u32| {
+                if self.triangles[t as usize].contains(&v) || self.follows[t as usize] {
+                    return None;
+                }
+                let toward = closest_on_triangle(p, corners(t, x)) - p;
+                let distance = toward.length();
+                let slope = toward.dot(way) / (distance * length).max(f32::MIN_POSITIVE);
+                let rest = self.triangles[t as usize].map(|v| Vec3::from(model.rest[v as usize]));
+                let at_rest = Vec3::from(model.rest[v as usize]);
+                let parted =
+                    closest_on_triangle(at_rest, rest).distance(at_rest) / distance.max(f32::MIN_POSITIVE);
+                let is_other = smoothstep((parted - OTHER_SKIN[0]) / (OTHER_SKIN[1] - OTHER_SKIN[0]));
+                let share = slope.max(0.0) * is_other;
+                (share > 0.0).then(|| (distance / share).powi(2))
+            };
+            let nearest = contact.bvh().nearest_item(p, length / SHARE_OF_GAP, room);
+            nearest.map_or(1.0, |(_, distance)| (SHARE_OF_GAP * distance / length).min(1.0))
+        };
+        factors.clear();
+        list.par_iter().with_min_len(64).map(room).collect_into_vec(factors);
+        list.iter().zip(factors.iter()).for_each(|(&v, &factor)| ways[v as usize] *= factor);
+        let length = |&v: &u32| {
+            let shorten = |(k, _): (u32, f32)| {
+                let rest = model.rest[v as usize].distance(model.rest[k as usize]);
+                let edge = x[v as usize] - x[k as usize];
+                let (now, then) = (edge.length(), (edge + ways[v as usize] - ways[k as usize]).length());
+                let most = then.clamp(SHORTEST.min(now / rest) * rest, LONGEST.max(now / rest) * rest);
+                if most == then { 1.0 } else { ((most - now) / (then - now)).clamp(0.0, 1.0) }
+            };
+            model.mean.of(v as usize).map(shorten).fold(1.0, f32::min)
+        };
+        list.par_iter().with_min_len(64).map(length).collect_into_vec(factors);
+        list.iter().zip(factors.iter()).for_each(|(&v, &factor)| ways[v as usize] *= factor);
+    }
+
+    /// Moves the skin its way. Skin that would cross other skin goes half as far until it does not.
     fn swell(
         &self,
         model: &Model,
@@ -176,45 +229,30 @@ impl RestSurface {
         let Refill { list, ways, swollen, start, slowed, pairs, .. } = refill;
         start.clear();
         start.extend(list.iter().map(|&v| scratch.positions[v as usize]));
-        for margin in [SWELLING_MARGIN, 0.0] {
-            let reached = |v: u32, start: Vec3, way: Vec3| {
-                start + way + way.normalize_or_zero() * (margin * model.inner_radius(v))
-            };
-            for (&v, &start) in list.iter().zip(start.iter()) {
-                scratch.positions[v as usize] = reached(v, start, ways[v as usize]);
+        list.iter().for_each(|&v| scratch.positions[v as usize] += ways[v as usize]);
+        self.list_triangles(list.iter().copied().filter(|&v| ways[v as usize] != Vec3::ZERO), scratch);
+        loop {
+            contact.pairs_among(&scratch.positions, &scratch.triangles, pairs);
+            let is_new = |pair: &&[u32; 2]| self.is_new(pair) && left.binary_search(pair).is_err();
+            slowed.clear();
+            let crossing = pairs.iter().filter(is_new).flatten();
+            slowed.extend(crossing.flat_map(|&t| self.triangles[t as usize]));
+            slowed.sort_unstable();
+            slowed.dedup();
+            slowed.retain(|&v| ways[v as usize] != Vec3::ZERO);
+            if slowed.is_empty() {
+                break;
             }
-            self.list_triangles(list.iter().copied().filter(|&v| ways[v as usize] != Vec3::ZERO), scratch);
-            loop {
-                slowed.clear();
-                contact.pairs_among(&scratch.positions, &scratch.triangles, pairs);
-                let is_new = |pair: &&[u32; 2]| self.is_new(pair) && left.binary_search(pair).is_err();
-                let crossing = pairs.iter().filter(is_new).flatten();
-                slowed.extend(crossing.flat_map(|&t| self.triangles[t as usize]));
-                for &v in list.iter().filter(|&&v| ways[v as usize] != Vec3::ZERO) {
-                    let x = |k: u32| scratch.positions[k as usize];
-                    let bad = |&(k, _): &(u32, f32)| {
-                        let rest = model.rest[v as usize].distance(model.rest[k as usize]);
-                        !(SHORTEST * rest..=LONGEST * rest).contains(&x(v).distance(x(k)))
-                    };
-                    slowed.extend(model.mean.of(v as usize).filter(bad).flat_map(|(k, _)| [v, k]));
+            for &v in slowed.iter() {
+                let way = &mut ways[v as usize];
+                *way *= 0.5;
+                if way.length() < LEAST_SWELLING * model.local_radius[v as usize] {
+                    *way = Vec3::ZERO;
                 }
-                slowed.sort_unstable();
-                slowed.dedup();
-                slowed.retain(|&v| ways[v as usize] != Vec3::ZERO);
-                if slowed.is_empty() {
-                    break;
-                }
-                for &v in slowed.iter() {
-                    let way = &mut ways[v as usize];
-                    *way *= 0.5;
-                    if way.length() < SWELLING_MARGIN * model.inner_radius(v) {
-                        *way = Vec3::ZERO;
-                    }
-                    let Ok(i) = list.binary_search(&v) else { continue };
-                    scratch.positions[v as usize] = reached(v, start[i], *way);
-                }
-                self.list_triangles(slowed.iter().copied(), scratch);
+                let Ok(i) = list.binary_search(&v) else { continue };
+                scratch.positions[v as usize] = start[i] + *way;
             }
+            self.list_triangles(slowed.iter().copied(), scratch);
         }
         list.iter().for_each(|&v| swollen[v as usize] += ways[v as usize]);
     }

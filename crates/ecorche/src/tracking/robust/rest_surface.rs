@@ -24,7 +24,7 @@ pub(super) struct RestSurface {
     /// Pairs that cross at rest, ascending.
     at_rest: Vec<[u32; 2]>,
     /// Triangles of skin that follows other skin, such as eyes. It is moved last, so what crosses it before says nothing.
-    follows: Vec<bool>,
+    pub(super) follows: Vec<bool>,
     /// Pairs that are closer at rest than [`LEAST_GAP`] and a half, ascending.
     close_at_rest: Vec<[u32; 2]>,
     pub(super) cover_at_rest: Vec<Option<i32>>,
