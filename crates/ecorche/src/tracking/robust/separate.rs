@@ -11,7 +11,7 @@ use crate::parts::FOLLOWS;
 use glam::{Mat3A, Vec3, Vec3A};
 
 /// In how many steps a round goes its way. In one, the knees of the crouching Rocketbox man jump by a centimetre at 13 vertices a
-/// frame while he holds still, in four at 2.
+/// frame while he holds still, in four at 2. With the most force it is one: otherwise the paws of the running fox stay tangled.
 const STEPS: usize = 4;
 /// Share of the way to the mean taken in a round, at the crossing itself: of folds, and of limbs after a push.
 /// Limbs smoothed like folds shrink instead of separating: the athlete's fist kept 47 crossings.
@@ -67,13 +67,14 @@ impl RestSurface {
         moved: &mut Vec<u32>,
     ) {
         moved.clear();
-        for step in 0..STEPS {
+        let steps = if force >= MOST_FORCE { 1 } else { STEPS };
+        for step in 0..steps {
             if step > 0 {
                 let at = |t: u32| self.triangles[t as usize].map(|v| scratch.positions[v as usize]);
                 pairs.retain(|&[a, b]| triangles_meet(at(a), at(b)));
             }
             if !pairs.is_empty() {
-                self.step_apart(model, pairs, start, force, 1.0 / STEPS as f32, scratch, moved);
+                self.step_apart(model, pairs, start, force, 1.0 / steps as f32, scratch, moved);
             }
         }
         moved.sort_unstable();
