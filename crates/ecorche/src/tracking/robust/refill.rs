@@ -34,9 +34,9 @@ const CREASE_SHARE: f32 = 0.05;
 /// Steps that smooth the way the skin goes. With two an edge of the cylinder bent by 170 degrees and twisted by 80 grows to 3.9
 /// times its length.
 const SMOOTHING_STEPS: usize = 3;
-/// Share of the distance to other skin that skin may swell by: both sides go, so at 0.5 they would touch.
+/// Share of the distance to other skin that skin may swell by. Both sides go, so at 0.5 they would touch; not varied.
 const SHARE_OF_GAP: f32 = 0.4;
-/// Distance at rest over the distance now at which skin begins to count as other skin, and from which on it does.
+/// Distance at rest over the distance now: up to the first skin is a neighbour, from the second on it is other skin. Not varied.
 const OTHER_SKIN: [f32; 2] = [1.3, 2.0];
 
 /// Scratch of [`RestSurface::refill`].
