@@ -9,11 +9,11 @@ mod hostile;
 
 use ecorche::anatomy::{AnatomyFile, init, preset};
 use ecorche::bake::piece;
-use ecorche::character::Pose;
+use ecorche::character::{Influences, Pose};
 use ecorche::deform::{Body, Stack, Workspace};
 use ecorche::frame::Frame;
-use ecorche::geom::SelfContact;
-use ecorche::measure::{FrameInput, Judge};
+use ecorche::geom::{SelfContact, TriMesh};
+use ecorche::measure::{FrameInput, Judge, JudgeInput};
 use ecorche::output::obj;
 use ecorche::output::pc2::Pc2;
 use ecorche::recipe::{Ingredients, MotionSource, Recipe};
@@ -420,4 +420,28 @@ fn a_vertex_that_all_triangles_share_fills_no_memory() {
     let before = used();
     SelfContact::new(&positions, &triangles);
     assert!(used() - before < Duration::from_secs(10), "{:?}", used() - before);
+}
+
+/// Like the pages of a book: every ray along the back meets most of them, and their boxes all overlap.
+#[test]
+fn triangles_on_one_edge_are_refused_by_measures_soon() {
+    let count = 40_000;
+    let page = |k: u32| {
+        let angle = std::f32::consts::TAU * k as f32 / count as f32;
+        glam::Vec3::new(angle.cos(), 1.0, angle.sin())
+    };
+    let mut book = TriMesh { positions: vec![glam::Vec3::ZERO, 2.0 * glam::Vec3::Y], triangles: Vec::new() };
+    book.positions.extend((0..count).map(page));
+    book.triangles.extend((0..count).map(|k| [0, 1, k + 2]));
+    let vertices = book.positions.len();
+    let before = used();
+    let judge = Judge::new(JudgeInput {
+        rest: &book,
+        part_of_vertex: &vec![0; vertices],
+        group_of_vertex: None,
+        influences: &Influences::new(vec![vec![(0, 1.0)]; vertices]),
+    });
+    let refused = judge.err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(refused.contains("heap of triangles"), "{refused}");
+    assert!(used() - before < SLOW, "{:?}", used() - before);
 }
