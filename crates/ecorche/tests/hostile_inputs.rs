@@ -123,7 +123,8 @@ fn use_anatomy(ingredients: &Ingredients, text: String) {
 /// One to three of a text's numbers replaced by others.
 fn damage_numbers(text: &str, dice: &mut Dice) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    let has_number = |line: &String| !line.starts_with(['#', '[']) && line.contains(|c: char| c.is_ascii_digit());
+    let has_number =
+        |line: &String| !line.starts_with(['#', '[']) && line.contains(|c: char| c.is_ascii_digit());
     let numbered: Vec<usize> = (0..lines.len()).filter(|&k| has_number(&lines[k])).collect();
     for _ in 0..1 + dice.below(3) {
         let line = &mut lines[numbered[dice.below(numbered.len())]];

@@ -409,7 +409,10 @@ impl Builder<'_> {
             return Ok((meshed, None));
         }
         match &file.brick {
-            Some(b) if b.cells.iter().all(|&c| (1..=500).contains(&c)) && b.cells.iter().product::<usize>() <= MOST_CELLS => {
+            Some(b)
+                if b.cells.iter().all(|&c| (1..=500).contains(&c))
+                    && b.cells.iter().product::<usize>() <= MOST_CELLS =>
+            {
                 let (low, high) = (vector(b.low, self.unit), vector(b.high, self.unit));
                 if !low.cmplt(high).all() {
                     return Err(fail("the brick's low corner must be below its high one".into()));
