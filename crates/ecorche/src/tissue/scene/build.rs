@@ -682,7 +682,7 @@ fn node_normals(model: &Model, part: usize) -> Vec<DVec3> {
 /// with the usual moduli, an arm's biceps loses 3.3 %; at 10 a quarter of a per cent.
 const FIRMNESS: f64 = 10.0;
 
-/// Cells of a brick in all: six million tetrahedra. 500 along each side would take some 20 GB before the first step.
+/// Cells of a brick in all: six million tetrahedra. 500 along each side would be 750 million and end for want of memory.
 const MOST_CELLS: usize = 1_000_000;
 
 fn law(m: &MaterialFile, lame: Lame) -> Box<dyn Material> {
