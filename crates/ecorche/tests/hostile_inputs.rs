@@ -104,14 +104,13 @@ fn use_character(ingredients: Ingredients) {
         }
     });
     let text = step("init", || init::write(&character, &preset::place(&character)));
-    use_anatomy(&ingredients, text);
+    use_anatomy(ingredients, text);
 }
 
 /// Muscles as a text has them, if it can be read.
-fn use_anatomy(ingredients: &Ingredients, text: String) {
-    let character = &ingredients.character;
+fn use_anatomy(ingredients: Ingredients, text: String) {
     if let Ok(file) = AnatomyFile::parse("init.toml", text)
-        && file.check_on(character, Path::new(".")).is_ok()
+        && file.check_on(&ingredients.character, Path::new(".")).is_ok()
     {
         let fleshed = ingredients.with_anatomy(file.anatomy().clone(), ".".into());
         let body =
@@ -237,7 +236,7 @@ impl Sources {
                 let ingredients = self.fleshed.get_or_init(|| Recipe::of(FLESHED).read().unwrap());
                 let character = &ingredients.character;
                 let text = init::write(character, &preset::place(character));
-                use_anatomy(ingredients, damage_numbers(&text, &mut dice));
+                use_anatomy(ingredients.clone(), damage_numbers(&text, &mut dice));
             }
             0 => {
                 let mut piece = self.piece.clone();
