@@ -209,7 +209,7 @@ impl Document {
         self.take(file.text())?;
         self.saved = file.text().to_owned();
         self.path = Some(path.to_owned());
-        self.recovery.follow(path);
+        self.recovery.follow(path, &self.saved);
         Ok(())
     }
 
@@ -223,7 +223,7 @@ impl Document {
         file::write(&path, self.text().as_bytes()).map_err(|error| refuse(error.to_string()))?;
         self.saved = self.text().to_owned();
         self.path = Some(path.clone());
-        self.recovery.follow(&path);
+        self.recovery.follow(&path, &self.saved);
         self.revision += 1;
         Ok(path)
     }
@@ -376,6 +376,32 @@ mod tests {
         let mut other = open();
         other.give_up();
         assert!(!open().has_lost_edits());
+    }
+
+    #[test]
+    fn loading_or_saving_elsewhere_does_not_lose_what_a_crash_left_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let (a, b) = (folder.path().join("a.toml"), folder.path().join("b.toml"));
+        let lost = folder.path().join("b.toml.unsaved");
+        let (character, mut document) = document();
+        document.save(Some(&b)).unwrap();
+        document.edit(&character, &[set("gap", 0.07)], None).unwrap();
+        document.keep();
+        let edits = std::fs::read_to_string(&lost).unwrap();
+        // The studio crashes; the next one is opened with another file and comes to this one later.
+        let change: [&dyn Fn(&mut Document); 2] =
+            [&|d| d.load(&character, &b).unwrap(), &|d| d.save(Some(&b)).map(|_| ()).unwrap()];
+        for change in change {
+            let ingredients = Recipe::of("sample:cylinder").read().unwrap();
+            let mut next = Document::open(&ingredients, folder.path()).unwrap();
+            next.save(Some(&a)).unwrap();
+            change(&mut next);
+            next.keep();
+            assert_eq!(std::fs::read_to_string(&lost).unwrap(), edits);
+            assert!(next.has_lost_edits());
+            next.recover(&character).unwrap();
+            assert_eq!(next.anatomy().skin.gap, 0.07);
+        }
     }
 
     #[test]

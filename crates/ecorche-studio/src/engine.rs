@@ -226,6 +226,8 @@ pub struct Engine<'a, S> {
     frame: u64,
     last_frame: Option<Instant>,
     told_revision: u64,
+    /// Whether the page was asked about edits of an earlier run.
+    told_lost: bool,
     told_bake: u64,
     stale: bool,
 }
@@ -254,6 +256,7 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             frame: 0,
             last_frame: None,
             told_revision: 0,
+            told_lost: false,
             told_bake,
             stale: false,
         }
@@ -328,18 +331,20 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
     fn tell_changes(&mut self) -> bool {
         let revision = self.studio.document().revision();
         if revision != self.told_revision {
-            let first = self.told_revision == 0;
             self.told_revision = revision;
             self.stale = true;
             let (description, lost) = {
                 let document = self.studio.document();
-                (document.describe(), first && document.has_lost_edits())
+                (document.describe(), document.has_lost_edits())
             };
+            // At the start, and when a file is loaded beside which an earlier run left some.
+            let ask_now = lost && !self.told_lost;
+            self.told_lost = lost;
             if !(self.send)(encode(Kind::Document, &description, &[])) {
                 return false;
             }
             let question = "Edits that were not saved when the studio last ended were found. Take them up?";
-            if lost && !(self.send)(ask(question, &json!("recover"), Some(&json!("give_up")))) {
+            if ask_now && !(self.send)(ask(question, &json!("recover"), Some(&json!("give_up")))) {
                 return false;
             }
         }

@@ -31,14 +31,13 @@ impl Recovery {
         self.found = None;
     }
 
-    /// The anatomy is now at `path`.
-    pub fn follow(&mut self, path: &Path) {
-        let path = unsaved(path);
-        if path != self.path {
+    /// The anatomy is now at `path`, with the text `saved`. What an earlier run left there is found, as at a start.
+    pub fn follow(&mut self, path: &Path, saved: &str) {
+        if unsaved(path) != self.path {
             if self.found.is_none() {
                 self.remove();
             }
-            self.path = path;
+            *self = Self::of(path, saved);
         }
     }
 

@@ -135,6 +135,7 @@ fn strangers_are_turned_away_and_counted() {
             get("/", &here, ""),
             get("/0123456789abcdef0123456789abcdef/", &here, ""),
             get(&front, "example.org", ""),
+            get(&front, &format!("{here}\u{e4}"), ""),
             get(&front, &here, "Origin: http://example.org\r\n"),
             get(&engine, &here, &foreign),
             get(&engine, &here, upgrade),

@@ -141,7 +141,7 @@ fn a_checkpoint_belongs_to_the_files_the_scene_names() {
 fn mistakes_are_named_with_their_line() {
     let good = hanging("m", 1.0);
     assert!(parse(&good).is_ok());
-    let cases: [(&str, &str, &str); 21] = [
+    let cases: [(&str, &str, &str); 22] = [
         (
             "bone = \"wall\"",
             "bone = \"wal\"",
@@ -164,6 +164,7 @@ fn mistakes_are_named_with_their_line() {
         ("version = 1", "version = 7", "arm.toml:1: version 7"),
         ("brick = ", "surface = \"no.ply\"\nbrick = ", "give exactly one of surface, tets, spindle, brick"),
         ("cells = [8, 2, 2]", "cells = [0, 2, 2]", "brick cells must be 1 to 500"),
+        ("cells = [8, 2, 2]", "cells = [500, 500, 500]", "1000000 in all"),
         ("substeps = 2", "substeps = 0", "arm.toml:6: [run] substeps: must be 1 to 1000"),
         ("fps = 30", "fps = 0", "arm.toml:4: [run] fps: must be above 0"),
         ("seconds = 0.5", "seconds = 1e6", "arm.toml:5: [run] seconds: 1000000 seconds at 30 frames"),

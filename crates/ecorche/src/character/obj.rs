@@ -250,6 +250,18 @@ mod tests {
         assert_eq!(raw.meshes[0].corners[..5], [NOWHERE; 5]);
     }
 
+    /// One face or one name of 8 MB.
+    #[test]
+    fn a_line_without_end_is_read_once() {
+        let corners = format!("{SQUARE}f 1 2 3\nf {}\n", "1 2 ".repeat(2_000_000));
+        let raw = read_bytes(corners.as_bytes(), None, Path::new("long.obj")).unwrap();
+        let character = crate::character::check::check(Path::new("long.obj"), raw).unwrap();
+        assert_eq!(character.meshes[0].faces.len(), 1);
+        assert!(character.repairs[0].to_string().contains("too many"), "{:?}", character.repairs);
+        let name = format!("o {}\n{SQUARE}f 1 2 3\n", "x".repeat(8_000_000));
+        assert_eq!(parse(&name).meshes[0].corners, [0, 1, 2]);
+    }
+
     #[test]
     fn damaged_files_never_panic() {
         let sound = format!(

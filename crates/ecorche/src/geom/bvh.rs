@@ -436,13 +436,15 @@ impl Bvh {
 
     /// Calls `visit` with every item whose box overlaps the given one.
     pub fn overlapping(&self, aabb: &Aabb, mut visit: impl FnMut(u32)) {
-        self.walk(
-            |b| b.overlaps(aabb),
-            |item| {
-                visit(item);
-                true
-            },
-        );
+        self.overlapping_while(aabb, |item| {
+            visit(item);
+            true
+        });
+    }
+
+    /// As [`Bvh::overlapping`], until `visit` returns false.
+    pub(super) fn overlapping_while(&self, aabb: &Aabb, visit: impl FnMut(u32) -> bool) {
+        self.walk(|b| b.overlaps(aabb), visit);
     }
 
     /// Visits the items whose boxes pass `enter`, parents first, until `visit` returns false.

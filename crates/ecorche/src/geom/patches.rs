@@ -213,7 +213,9 @@ impl Patches {
             }
             kept.fetch_add(found.len() - before, Ordering::Relaxed);
         };
-        gather(open, OPENED, between, found, pairs);
+        let all_between =
+            |open: &[[u32; 2]], found: &mut Vec<[u32; 2]>| open.iter().for_each(|pair| between(pair, found));
+        gather(open, OPENED, all_between, found, pairs);
         self.search = search;
         !passed(&kept)
     }
@@ -232,30 +234,29 @@ impl Patches {
         tree.refit_among(moved, |p| fitted[p as usize].aabb);
     }
 
-    /// Calls `visit` with every triangle whose box overlaps the given one.
-    pub fn overlapping(
+    /// Calls `visit` with every triangle whose box overlaps the given one, until it returns false.
+    pub fn overlapping_while(
         &self,
         positions: &[Vec3],
         triangles: &[[u32; 3]],
         aabb: &Aabb,
-        mut visit: impl FnMut(u32),
+        mut visit: impl FnMut(u32) -> bool,
     ) {
-        self.tree.overlapping(aabb, |p| {
-            for &t in self.triangles.get(p as usize) {
-                if Aabb::around(&triangles[t as usize].map(|v| positions[v as usize])).overlaps(aabb) {
-                    visit(t);
-                }
-            }
+        self.tree.overlapping_while(aabb, |p| {
+            self.triangles.get(p as usize).iter().all(|&t| {
+                let of_triangle = Aabb::around(&triangles[t as usize].map(|v| positions[v as usize]));
+                !of_triangle.overlaps(aabb) || visit(t)
+            })
         });
     }
 }
 
-/// What `find` adds for each of the items, sorted, into `pairs` in place of what was there. Threads take so many items at a
-/// time, each with a list of its own of `lists`.
+/// What `find` adds for so many of the items at a time, sorted, into `pairs` in place of what was there. Every call has a list
+/// of its own of `lists`, empty at first.
 pub(super) fn gather<T: Sync>(
     items: &[T],
     at_a_time: usize,
-    find: impl Fn(&T, &mut Vec<[u32; 2]>) + Sync,
+    find: impl Fn(&[T], &mut Vec<[u32; 2]>) + Sync,
     lists: &mut Vec<Vec<[u32; 2]>>,
     pairs: &mut Vec<[u32; 2]>,
 ) {
@@ -266,7 +267,7 @@ pub(super) fn gather<T: Sync>(
     let lists = &mut lists[..tasks];
     lists.par_iter_mut().zip(items.par_chunks(at_a_time)).for_each(|(list, items)| {
         list.clear();
-        items.iter().for_each(|item| find(item, list));
+        find(items, list);
     });
     pairs.clear();
     lists.iter().for_each(|list| pairs.extend_from_slice(list));

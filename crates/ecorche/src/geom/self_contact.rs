@@ -57,6 +57,9 @@ struct Search {
 
 /// Listed triangles that a thread takes at a time.
 const LISTED: usize = 64;
+/// Close pairs of [`LISTED`] triangles at most: 100 for each. A few vertices that strayed kilometres away make everything else close
+/// by comparison.
+const MOST_CLOSE: usize = 100 * LISTED;
 
 impl SelfContact {
     /// Prepares the search; `positions` should be a typical pose, such as the rest pose.
@@ -144,7 +147,7 @@ impl SelfContact {
     /// that have moved since the last search between patches, or the last of these.
     pub fn pairs_among(&mut self, positions: &[Vec3], list: &[u32], found: &mut Vec<[u32; 2]>) {
         self.follow(positions, list);
-        self.among(positions, list, 0.0, cross, found);
+        self.among(positions, list, 0.0, usize::MAX, cross, found);
     }
 
     /// Tells of triangles that have moved since the last search and need not be in the list of the next one.
@@ -152,7 +155,8 @@ impl SelfContact {
         self.patches.fit_among(positions, &self.triangles, list);
     }
 
-    /// As [`SelfContact::pairs_among`], the pairs that do not meet and are closer than `distance`.
+    /// As [`SelfContact::pairs_among`], the pairs that do not meet and are closer than `distance`; some are missing where a
+    /// triangle is close to hundreds of others.
     pub(crate) fn close_pairs_among(
         &mut self,
         positions: &[Vec3],
@@ -164,31 +168,38 @@ impl SelfContact {
         let are_close = |triangles: &[[u32; 3]], positions: &[Vec3], a: u32, b: u32| {
             are_close(triangles, positions, a, b, distance)
         };
-        self.among(positions, list, distance, are_close, found);
+        self.among(positions, list, distance, MOST_CLOSE, are_close, found);
     }
 
-    /// The pairs for which `keep` holds of those with a triangle of the list whose boxes are closer than `distance`.
+    /// The pairs for which `keep` holds of those with a triangle of the list whose boxes are closer than `distance`. Of every
+    /// [`LISTED`] triangles no more than `most` pairs are found and no more than 20 times as many looked at.
     fn among(
         &mut self,
         positions: &[Vec3],
         list: &[u32],
         distance: f32,
+        most: usize,
         keep: impl Fn(&[[u32; 3]], &[Vec3], u32, u32) -> bool + Sync,
         found: &mut Vec<[u32; 2]>,
     ) {
         let Self { triangles, patches, search, .. } = self;
-        let of_triangle = |&a: &u32, found: &mut Vec<[u32; 2]>| {
-            let Aabb { low, high } = Aabb::around(&triangles[a as usize].map(|v| positions[v as usize]));
-            let around = Aabb { low: low - distance, high: high + distance };
-            patches.overlapping(positions, triangles, &around, |b| {
-                // A pair within the list is found from its smaller triangle.
-                let skip = b == a || (b < a && list.binary_search(&b).is_ok());
-                if !skip && keep(triangles, positions, a.min(b), a.max(b)) {
-                    found.push([a.min(b), a.max(b)]);
-                }
-            });
+        let of_triangles = |some: &[u32], found: &mut Vec<[u32; 2]>| {
+            let mut looked_at = 0;
+            for &a in some {
+                let Aabb { low, high } = Aabb::around(&triangles[a as usize].map(|v| positions[v as usize]));
+                let around = Aabb { low: low - distance, high: high + distance };
+                patches.overlapping_while(positions, triangles, &around, |b| {
+                    looked_at += 1;
+                    // A pair within the list is found from its smaller triangle.
+                    let skip = b == a || (b < a && list.binary_search(&b).is_ok());
+                    if !skip && keep(triangles, positions, a.min(b), a.max(b)) {
+                        found.push([a.min(b), a.max(b)]);
+                    }
+                    found.len() < most && looked_at < most.saturating_mul(20)
+                });
+            }
         };
-        gather(list, LISTED, of_triangle, &mut search.found, found);
+        gather(list, LISTED, of_triangles, &mut search.found, found);
     }
 
     /// Fits the tree to moved vertices.

@@ -225,17 +225,19 @@ pub enum JudgeError {
         /// Its size, metres.
         size: f32,
     },
-    /// The rest surface crosses itself nearly everywhere.
+    /// The rest surface crosses itself nearly everywhere, or most of its triangles lie in the same place.
     #[error(
-        "the rest surface crosses itself in more than {most} pairs of triangles; measure a skin without copies of itself in the same place"
+        "the rest surface is a heap of triangles: more than {most} pairs cross, or far more lie in the same place; \
+         measure a skin without copies of itself in the same place"
     )]
     TangledRest {
         /// Pairs that are looked at.
         most: usize,
     },
-    /// A frame crosses itself nearly everywhere.
+    /// A frame crosses itself nearly everywhere, or most of its triangles lie in the same place.
     #[error(
-        "frame {frame} crosses itself in more than {most} pairs of triangles; measure the clip without it"
+        "frame {frame} is a heap of triangles: more than {most} pairs cross, or far more lie in the same place; \
+         measure the clip without it"
     )]
     Tangled {
         /// The frame.
@@ -364,8 +366,6 @@ impl Judge {
             adjacency,
             rest: rest.clone(),
         };
-        judge.thickness = thickness::thickness(rest, judge.contact.bvh());
-        judge.rest_gaps = judge.rest_gaps();
         for seed in SEED..SEED + REST_SEEDS {
             let offsets = jitter(vertices, size * JITTER, seed);
             let moved: Vec<Vec3> = rest.positions.iter().zip(offsets).map(|(&p, j)| p + j).collect();
@@ -383,6 +383,10 @@ impl Judge {
             met.sort_unstable();
             met.dedup();
         }
+        // After heaps are refused: a ray through one would meet most of its triangles.
+        judge.contact.fit(&rest.positions);
+        judge.thickness = thickness::thickness(rest, judge.contact.bvh());
+        judge.rest_gaps = judge.rest_gaps();
         Ok(judge)
     }
 

@@ -409,14 +409,17 @@ impl Builder<'_> {
             return Ok((meshed, None));
         }
         match &file.brick {
-            Some(b) if b.cells.iter().all(|&c| (1..=500).contains(&c)) => {
+            Some(b)
+                if b.cells.iter().all(|&c| (1..=500).contains(&c))
+                    && b.cells.iter().product::<usize>() <= MOST_CELLS =>
+            {
                 let (low, high) = (vector(b.low, self.unit), vector(b.high, self.unit));
                 if !low.cmplt(high).all() {
                     return Err(fail("the brick's low corner must be below its high one".into()));
                 }
                 Ok((ready(TetMesh::brick(low, high, b.cells)), None))
             }
-            _ => Err(fail("brick cells must be 1 to 500".into())),
+            _ => Err(fail(format!("brick cells must be 1 to 500 along each side, {MOST_CELLS} in all"))),
         }
     }
 
@@ -678,6 +681,9 @@ fn node_normals(model: &Model, part: usize) -> Vec<DVec3> {
 /// together by a third of their pull, which costs pull / (3 bulk) of the volume: at 0.7, Poisson's ratio 0.48
 /// with the usual moduli, an arm's biceps loses 3.3 %; at 10 a quarter of a per cent.
 const FIRMNESS: f64 = 10.0;
+
+/// Cells of a brick in all: six million tetrahedra. 500 along each side would be 750 million and end for want of memory.
+const MOST_CELLS: usize = 1_000_000;
 
 fn law(m: &MaterialFile, lame: Lame) -> Box<dyn Material> {
     let stretch = if m.deviatoric == Some(true) { Stretch::Deviatoric } else { Stretch::Full };
