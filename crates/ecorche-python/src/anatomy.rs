@@ -134,7 +134,8 @@ impl Anatomy {
 
     /// Writes the text to a file, which is there as a whole or as it was.
     fn write(&self, path: PathBuf) -> PyResult<()> {
-        file::write(&path, self.file().text().as_bytes()).map_err(raised)
+        file::write(&path, self.file().text().as_bytes()).map_err(raised)?;
+        Ok(())
     }
 
     fn __repr__(&self) -> String {
