@@ -258,6 +258,6 @@ def check_presets(folder):
     thing.ecorche.smooth, thing.ecorche.threads = 0.25, 3
     assert bpy.ops.ecorche.add_preset(name="Soft bends") == {"FINISHED"}
     thing.ecorche.smooth, thing.ecorche.threads = 0.0, 0
-    path = next(pathlib.Path(place) / "soft_bends.py" for place in bpy.utils.preset_paths("ecorche"))
+    (path,) = (path for place in bpy.utils.preset_paths("ecorche") for path in pathlib.Path(place).glob("*.py"))
     bpy.ops.script.execute_preset(filepath=str(path), menu_idname="ECORCHE_MT_presets")
     assert abs(thing.ecorche.smooth - 0.25) < 1e-6 and thing.ecorche.threads == 3
