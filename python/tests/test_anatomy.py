@@ -8,23 +8,28 @@ import ecorche
 
 @pytest.fixture(scope="module")
 def athlete():
-    return ecorche.read("sample:athlete?resolution=3000")
+    return ecorche.read("sample:athlete?resolution=5000")
+
+
+@pytest.fixture(scope="module")
+def placed(athlete):
+    return athlete.init()
 
 
 @pytest.fixture
-def anatomy(athlete):
-    return athlete.anatomy(text=athlete.init().text)
+def anatomy(athlete, placed):
+    return athlete.anatomy(text=placed.text)
 
 
 def one(anatomy, name, side="left"):
     return next(m for m in anatomy.muscles() if m.name == name and m.side == side)
 
 
-def test_muscles_lie_in_the_body_and_both_sides_are_listed(athlete, anatomy):
+def test_muscles_lie_in_the_body_and_both_sides_are_listed(athlete, placed, anatomy):
     points = athlete.rest().positions()
     low, high = points.min(axis=0), points.max(axis=0)
     muscles = anatomy.muscles()
-    assert len(muscles) == athlete.init().muscles
+    assert len(muscles) == placed.muscles
     for muscle in muscles:
         for bone, place in muscle.origin + muscle.via + muscle.insertion:
             assert bone in athlete.joints
