@@ -12,7 +12,9 @@ CLASSES = (*settings.CLASSES, *operators.CLASSES, *panel.CLASSES)
 def register():
     for cls in CLASSES:
         bpy.utils.register_class(cls)
-    bpy.types.Object.ecorche = bpy.props.PointerProperty(type=settings.EcorcheSettings)
+    bpy.types.Object.ecorche = bpy.props.PointerProperty(
+        type=settings.EcorcheSettings, override={"LIBRARY_OVERRIDABLE"}
+    )
 
 
 def unregister():

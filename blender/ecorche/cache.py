@@ -33,7 +33,7 @@ def identity(thing):
 
 
 class Writer:
-    """A PC2 file that appears under its name when it is complete, and not at all when it is not."""
+    """A PC2 file that appears under its name when all is well in the end, and not at all when it is not."""
 
     def __init__(self, path, points, samples):
         self.path = Path(path)
@@ -49,11 +49,16 @@ class Writer:
     def write(self, points):
         self.file.write(points.tobytes())
 
-    def __exit__(self, kind, error, trace):
+    def close(self):
+        """All frames are there; the file waits for its name."""
         self.file.close()
-        if kind is None:
-            self.part.replace(self.path)
-        else:
+
+    def __exit__(self, kind, error, trace):
+        try:
+            self.file.close()
+            if kind is None:
+                self.part.replace(self.path)
+        finally:
             self.part.unlink(missing_ok=True)
 
 

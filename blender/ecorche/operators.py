@@ -2,18 +2,20 @@
 """The steps of the panel as operators. `execute` waits for the result, as scripts expect; from the panel the bake runs beside
 Blender, and Esc stops it."""
 
-import time
 from pathlib import Path
 
 import bpy
-from bpy.props import BoolProperty
+from bl_operators.presets import AddPresetBase
+from bpy.props import BoolProperty, EnumProperty
 
-from . import cache, rig
+from . import cache, muscles, rig
+from .bake import Bake
 from .rig import RigError
-from .work import Job
+from .work import Job, Task
 
-# Blender stays responsive while poses are sampled: about a frame of a monitor between looks at the keyboard.
-SLICE = 0.03
+
+# How much of the muscles' motion presets show on the skin; the file's own default is 1.
+DEFINITION = {"SOFT": 0.5, "COMIC": 1.5}
 
 
 def engine():
@@ -26,30 +28,62 @@ def engine():
     return ecorche
 
 
-def problem(context):
-    """What keeps the active object from being baked; None if nothing does."""
+def active(context):
+    """The active object; for a drawn muscle the mesh it belongs to."""
+    thing = context.view_layer.objects.active
+    return muscles.owner(thing) or thing
+
+
+def chosen(context):
+    """Meshes to work on: the selected ones, else the active one. Whatever else is selected is left alone."""
+    found = [thing for thing in context.view_layer.objects.selected if thing.type == "MESH"]
+    return found or [active(context)]
+
+
+def problem(things):
+    """What keeps one of the objects from being baked; None if nothing does."""
     try:
-        rig.find_armature(context.active_object)
+        for thing in things:
+            rig.find_armature(thing)
     except RigError as error:
         return str(error)
     return None
 
 
 class Step:
-    """An operator on the active rigged mesh."""
+    """An operator on the selected rigged meshes."""
 
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
     def poll(cls, context):
-        missing = problem(context)
+        missing = cls.missing(context)
         if missing:
             cls.poll_message_set(missing)
         return missing is None
 
+    @classmethod
+    def missing(cls, context):
+        return problem(chosen(context))
+
     def execute(self, context):
         try:
-            return self.run(context, context.active_object)
+            return self.run(context, chosen(context))
+        except (RigError, ValueError, OSError) as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+
+
+class MuscleStep(Step):
+    """An operator on the muscles of the active mesh."""
+
+    @classmethod
+    def missing(cls, context):
+        return problem([active(context)])
+
+    def execute(self, context):
+        try:
+            return self.run(context, active(context))
         except (RigError, ValueError, OSError) as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -61,18 +95,28 @@ class ECORCHE_OT_check(Step, bpy.types.Operator):
     bl_idname = "ecorche.check"
     bl_label = "Check Rig"
 
-    def run(self, context, thing):
-        lines = rig.check(context, thing)
-        self.report({"INFO"}, "; ".join(lines))
+    def run(self, context, things):
+        for thing in things:
+            self.report({"INFO"}, f"{thing.name}: {'; '.join(rig.check(context, thing))}")
         return {"FINISHED"}
 
 
-class ECORCHE_OT_place_muscles(Step, bpy.types.Operator):
-    """Place a hundred muscles and some fat in this body and keep them in an anatomy file beside the .blend file"""
+class ECORCHE_OT_place_muscles(MuscleStep, bpy.types.Operator):
+    """Place muscles and fat in this body and keep them in an anatomy file beside the .blend file"""
 
     bl_idname = "ecorche.place_muscles"
     bl_label = "Place Muscles"
 
+    preset: EnumProperty(
+        name="Preset",
+        items=[
+            ("LEAN", "Lean", "A hundred muscles and some fat of a humanoid; the skin shows them as they are"),
+            ("SOFT", "Soft", "The same, of which the skin shows half"),
+            ("COMIC", "Comic", "The same, exaggerated by half"),
+            ("SKIN", "Skin only", "No muscles: settings of the skin, to be edited"),
+        ],
+        default="LEAN",
+    )
     overwrite: BoolProperty(name="Overwrite", description="Replace an anatomy file that exists", default=False)
 
     def run(self, context, thing):
@@ -83,15 +127,61 @@ class ECORCHE_OT_place_muscles(Step, bpy.types.Operator):
         target = Path(bpy.path.abspath(path))
         if target.exists() and not self.overwrite:
             raise RigError(f"{target}: exists; it is used as it is, or choose Overwrite")
-        placed = character.init()
-        if placed.muscles == 0:
+        placed = character.init(skin_only=self.preset == "SKIN")
+        if self.preset != "SKIN" and placed.muscles == 0:
             reason = f": {placed.skipped[0]}" if placed.skipped else ""
             raise RigError(f'No muscle could be placed in "{thing.name}"{reason}; are its bones named as a humanoid\'s?')
-        target.write_text(placed.text, encoding="utf-8")
+        anatomy = character.anatomy(text=placed.text)
+        if self.preset in DEFINITION:
+            anatomy.set_definition(DEFINITION[self.preset])
+        anatomy.write(target)
         thing.ecorche.anatomy = path
-        thing.ecorche.method = "muscles"
+        thing.ecorche.method = "implicit" if self.preset == "SKIN" else "muscles"
+        muscles.erase(thing)
         self.report({"INFO"}, f"{placed.muscles} muscles, {placed.fat} fat pads; {len(placed.skipped)} not placed")
         return {"FINISHED"}
+
+
+class ECORCHE_OT_draw_muscles(MuscleStep, bpy.types.Operator):
+    """Draw the muscles of the anatomy file as curves. Move their points in Edit Mode, then save"""
+
+    bl_idname = "ecorche.draw_muscles"
+    bl_label = "Draw Muscles"
+
+    def run(self, context, thing):
+        leave_edit_mode(context)
+        count = muscles.draw(context, thing, engine())
+        self.report({"INFO"}, f"{count} muscles; move their points in Edit Mode, then save")
+        return {"FINISHED"}
+
+
+class ECORCHE_OT_save_muscles(MuscleStep, bpy.types.Operator):
+    """Write the points that were moved to the anatomy file; all else in it stays as it is"""
+
+    bl_idname = "ecorche.save_muscles"
+    bl_label = "Save Muscles"
+
+    def run(self, context, thing):
+        moved = muscles.save(context, thing, engine())
+        self.report({"INFO"}, f"Saved: {'; '.join(moved)}" if moved else "No muscle was moved")
+        return {"FINISHED"}
+
+
+class ECORCHE_OT_erase_muscles(MuscleStep, bpy.types.Operator):
+    """Take the drawn muscles out of the scene; the anatomy file stays"""
+
+    bl_idname = "ecorche.erase_muscles"
+    bl_label = "Hide Muscles"
+
+    def run(self, context, thing):
+        leave_edit_mode(context)
+        muscles.erase(thing)
+        return {"FINISHED"}
+
+
+def leave_edit_mode(context):
+    if context.mode != "OBJECT":
+        bpy.ops.object.mode_set(mode="OBJECT")
 
 
 class ECORCHE_OT_preview(Step, bpy.types.Operator):
@@ -100,75 +190,17 @@ class ECORCHE_OT_preview(Step, bpy.types.Operator):
     bl_idname = "ecorche.preview"
     bl_label = "Preview This Pose"
 
-    def run(self, context, thing):
-        path = cache.relative_path(thing, cache.PREVIEW)
-        options = thing.ecorche.options()
-        sampled = rig.read(context, thing)
-        rig.add_pose(context, thing, sampled)
-        job = Job(engine(), sampled, options, bpy.path.abspath(path), 24.0)
-        job.run()
-        cache.show(thing, cache.PREVIEW, path, context.scene.frame_current)
+    def run(self, context, things):
+        paths = [cache.relative_path(thing, cache.PREVIEW) for thing in things]
+        tasks = []
+        for thing, path in zip(things, paths):
+            task = Task(rig.read(context, thing), thing.ecorche.options(), bpy.path.abspath(path))
+            rig.add_pose(context, thing, task.rig)
+            tasks.append(task)
+        Job(engine(), tasks, 24.0).run()
+        for thing, path in zip(things, paths):
+            cache.show(thing, cache.PREVIEW, path, context.scene.frame_current)
         return {"FINISHED"}
-
-
-class Bake:
-    """A bake of the scene's frame range: poses are sampled one by one, then a job makes the frames."""
-
-    def __init__(self, context, thing):
-        scene = context.scene
-        self.thing = thing
-        self.path = cache.relative_path(thing, cache.BAKED)
-        self.options = thing.ecorche.options()
-        self.engine = engine()
-        self.frame_before = scene.frame_current
-        self.first, self.last = scene.frame_start, scene.frame_end
-        self.fps = scene.render.fps / scene.render.fps_base
-        rig.check(context, thing)
-        scene.frame_set(self.first)
-        self.rig = rig.read(context, thing)
-        self.job = None
-
-    def count(self):
-        return self.last - self.first + 1
-
-    def sample(self, context):
-        """Samples the next pose. After the last one the scene is where it was, and the job is ready."""
-        context.scene.frame_set(self.first + len(self.rig.poses))
-        rig.add_pose(context, self.thing, self.rig)
-        if len(self.rig.poses) == self.count():
-            self.restore(context)
-            self.job = Job(self.engine, self.rig, self.options, bpy.path.abspath(self.path), self.fps)
-
-    def restore(self, context):
-        context.scene.frame_set(self.frame_before)
-
-    def tick(self, context):
-        """Goes on for a moment, for a caller that must not wait; whether the cache is complete."""
-        end = time.monotonic() + SLICE
-        while self.job is None and time.monotonic() < end:
-            self.sample(context)
-            if self.job:
-                self.job.thread.start()
-        if self.job is None or self.job.thread.is_alive():
-            return False
-        if self.job.error:
-            raise self.job.error
-        return True
-
-    def done(self):
-        """Poses and frames so far, of twice the count."""
-        return len(self.rig.poses) + (self.job.done if self.job else 0)
-
-    def abandon(self, context):
-        """Stops at the next frame and leaves nothing."""
-        if self.job:
-            self.job.stop.set()
-            self.job.thread.join()
-        else:
-            self.restore(context)
-
-    def show(self):
-        cache.show(self.thing, cache.BAKED, self.path, self.first)
 
 
 class ECORCHE_OT_bake(Step, bpy.types.Operator):
@@ -177,34 +209,29 @@ class ECORCHE_OT_bake(Step, bpy.types.Operator):
     bl_idname = "ecorche.bake"
     bl_label = "Bake"
 
-    def run(self, context, thing):
-        bake = Bake(context, thing)
-        try:
-            while bake.job is None:
-                bake.sample(context)
-        finally:
-            bake.restore(context)
-        bake.job.run()
+    def run(self, context, things):
+        bake = Bake(context, things, engine())
+        bake.run(context)
         return self.finish(bake)
 
     def finish(self, bake):
         bake.show()
         for note in bake.job.notes:
             self.report({"WARNING"}, note)
-        self.report({"INFO"}, f"{bake.job.done} frames in {bake.path}")
+        self.report({"INFO"}, f"{bake.count()} frames in {', '.join(bake.paths)}")
         return {"FINISHED"}
 
     # The same beside Blender.
 
     def invoke(self, context, event):
         try:
-            self.bake = Bake(context, context.active_object)
+            self.bake = Bake(context, chosen(context), engine())
         except (RigError, ValueError, OSError) as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         manager = context.window_manager
         self.timer = manager.event_timer_add(0.05, window=context.window)
-        manager.progress_begin(0, 2 * self.bake.count())
+        manager.progress_begin(0, self.bake.steps())
         manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
@@ -224,7 +251,7 @@ class ECORCHE_OT_bake(Step, bpy.types.Operator):
         bake = self.bake
         finished = bake.tick(context)
         what = "skin" if bake.job else "poses"
-        self.tell(context, f"Écorché: {what}, {bake.done()} of {2 * bake.count()}; Esc stops")
+        self.tell(context, f"Écorché: {what}, {bake.done()} of {bake.steps()}; Esc stops")
         context.window_manager.progress_update(bake.done())
         if not finished:
             return {"RUNNING_MODAL"}
@@ -260,25 +287,43 @@ class ECORCHE_OT_remove(Step, bpy.types.Operator):
     delete_files: BoolProperty(name="Delete files", description="Delete the cache files, too", default=False)
 
     @classmethod
-    def poll(cls, context):
-        thing = context.active_object
-        if thing is None or not cache.shown(thing):
-            cls.poll_message_set("Nothing is baked on the active object")
-            return False
-        return True
+    def missing(cls, context):
+        return None if baked(context) else "Nothing is baked on the selected objects"
 
-    def run(self, context, thing):
-        paths = cache.hide(thing, cache.PREVIEW) + cache.hide(thing, cache.BAKED)
+    def run(self, context, things):
+        paths = []
+        for thing in baked(context):
+            paths += cache.hide(thing, cache.PREVIEW) + cache.hide(thing, cache.BAKED)
         for path in paths if self.delete_files else []:
             Path(bpy.path.abspath(path)).unlink(missing_ok=True)
         self.report({"INFO"}, "Removed" if self.delete_files else f"Removed; still on disk: {', '.join(paths)}")
         return {"FINISHED"}
 
 
+def baked(context):
+    """Chosen objects that show a cache of ours."""
+    return [thing for thing in chosen(context) if thing and cache.shown(thing)]
+
+
+class ECORCHE_OT_add_preset(AddPresetBase, bpy.types.Operator):
+    """Keep the settings of the active object under a name, for other objects and files"""
+
+    bl_idname = "ecorche.add_preset"
+    bl_label = "Add Écorché Preset"
+    preset_menu = "ECORCHE_MT_presets"
+    preset_subdir = "ecorche"
+    preset_defines = ["settings = bpy.context.object.ecorche"]
+    preset_values = ["settings.method", "settings.smooth", "settings.threads"]
+
+
 CLASSES = (
     ECORCHE_OT_check,
     ECORCHE_OT_place_muscles,
+    ECORCHE_OT_draw_muscles,
+    ECORCHE_OT_save_muscles,
+    ECORCHE_OT_erase_muscles,
     ECORCHE_OT_preview,
     ECORCHE_OT_bake,
     ECORCHE_OT_remove,
+    ECORCHE_OT_add_preset,
 )

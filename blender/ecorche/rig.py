@@ -23,6 +23,11 @@ def find_armature(thing):
     """Index and armature modifier of a mesh object that shows in the viewport; an error that says what is missing."""
     if thing is None or thing.type != "MESH":
         raise RigError("Select a mesh that is bound to an armature")
+    if thing.library:
+        raise RigError(
+            f'"{thing.name}" is linked from {thing.library.filepath}: '
+            "make it yours (Object > Library Override > Make), then select its mesh"
+        )
     if not thing.data.polygons:
         raise RigError(f'"{thing.name}" has no faces')
     found = [

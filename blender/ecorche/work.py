@@ -2,21 +2,33 @@
 """The bake itself, in a thread that touches arrays and files only."""
 
 import threading
+from contextlib import ExitStack
+from dataclasses import dataclass
 
 from .cache import Writer
+from .rig import Rig
 
 
 class Stopped(Exception):
     """The user asked to stop."""
 
 
-class Job:
-    """Binds a sampled rig and writes its frames to a cache."""
+@dataclass
+class Task:
+    """A sampled rig, how to bind it, and where its cache goes."""
 
-    def __init__(self, engine, rig, options, path, fps):
-        self.engine, self.rig, self.options, self.path, self.fps = engine, rig, options, path, fps
+    rig: Rig
+    options: dict
+    path: str
+
+
+class Job:
+    """Binds sampled rigs and writes their frames to caches: all of them, or none."""
+
+    def __init__(self, engine, tasks, fps):
+        self.engine, self.tasks, self.fps = engine, tasks, fps
         self.stop = threading.Event()
-        self.done, self.of = 0, len(rig.poses)
+        self.done, self.of = 0, sum(len(task.rig.poses) for task in tasks)
         self.notes, self.error = [], None
         self.thread = threading.Thread(target=self._guarded, name="ecorche bake")
 
@@ -27,12 +39,20 @@ class Job:
             self.error = error
 
     def run(self):
-        character = self.rig.character(self.engine, self.fps)
-        self.notes = list(character.repairs)
-        body = character.bind(**self.options)
-        with Writer(self.path, len(self.rig.points), self.of) as writer:
-            for frame in body.play("shot"):
-                if self.stop.is_set():
-                    raise Stopped
-                writer.write(self.rig.to_object(frame.positions()))
-                self.done += 1
+        with ExitStack() as writers:
+            for task in self.tasks:
+                self._write(task, writers)
+
+    def _write(self, task, writers):
+        if self.stop.is_set():
+            raise Stopped
+        character = task.rig.character(self.engine, self.fps)
+        self.notes += character.repairs
+        body = character.bind(**task.options)
+        writer = writers.enter_context(Writer(task.path, len(task.rig.points), len(task.rig.poses)))
+        for frame in body.play("shot"):
+            if self.stop.is_set():
+                raise Stopped
+            writer.write(task.rig.to_object(frame.positions()))
+            self.done += 1
+        writer.close()

@@ -1,4 +1,5 @@
-"""Draws docs/pictures/blender.png: one pose of the built-in athlete in Blender, under its armature alone and with the extension.
+"""Draws docs/pictures/blender.png, one pose of the built-in athlete in Blender under its armature alone and with the extension, and
+docs/pictures/blender_muscles.png, its muscles as the viewport has them.
 
     python blender/tests/draw_pictures.py target/dist/ecorche-blender-VERSION.zip
 """
@@ -8,10 +9,10 @@ import pathlib
 import sys
 import tempfile
 
-import check_extension
-import numpy as np
+from scenes import athlete, install, leave
 
-import bpy
+import bpy  # noqa: I001
+import numpy as np
 
 ROOT = pathlib.Path(__file__).parents[2]
 WIDTH, HEIGHT = 360, 420
@@ -69,7 +70,7 @@ def main(archive, folder):
     import ecorche
 
     bpy.ops.wm.read_homefile(use_empty=True)
-    thing, armature = check_extension.athlete("sample:athlete")
+    thing, armature = athlete("sample:athlete")
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "athlete.blend"))
     bpy.ops.ecorche.place_muscles()
     pose(armature, ecorche.read("sample:athlete"), "squat", 42)
@@ -79,17 +80,33 @@ def main(archive, folder):
         thing.ecorche.method = method
         bpy.ops.ecorche.preview()
         panels.append(render(folder / f"{method}.png"))
-    sheet = np.concatenate(panels, axis=1)
-    target = ROOT / "docs" / "pictures" / "blender.png"
-    image = bpy.data.images.new("sheet", sheet.shape[1], sheet.shape[0])
-    image.pixels = sheet.ravel()
+    write(np.concatenate(panels, axis=1), "blender.png")
+    bpy.ops.ecorche.draw_muscles()
+    show_muscles(thing)
+    write(render(folder / "drawn.png"), "blender_muscles.png")
+
+
+def show_muscles(thing):
+    """The drawn muscles in a picture, under skin that one can look through."""
+    material = bpy.data.materials["Écorché muscle"]
+    material.use_nodes = True
+    material.node_tree.nodes["Principled BSDF"].inputs["Base Color"].default_value = material.diffuse_color
+    for drawn in thing.ecorche.drawn.objects:
+        drawn.hide_render = "ecorche_name" not in drawn
+    thing.data.materials[0].node_tree.nodes["Principled BSDF"].inputs["Alpha"].default_value = 0.18
+
+
+def write(pixels, name):
+    target = ROOT / "docs" / "pictures" / name
+    image = bpy.data.images.new(name, pixels.shape[1], pixels.shape[0])
+    image.pixels = pixels.ravel()
     image.filepath_raw, image.file_format = str(target), "PNG"
     image.save()
     print(target)
 
 
 if __name__ == "__main__":
-    check_extension.install(sys.argv[1])
+    install(sys.argv[1])
     with tempfile.TemporaryDirectory() as place:
         main(sys.argv[1], pathlib.Path(place))
-    check_extension.leave()
+    leave()

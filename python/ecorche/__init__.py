@@ -10,12 +10,14 @@
 """
 
 from ._engine import (
+    Anatomy,
     Baked,
     Body,
     Character,
     Clip,
     Frame,
     Frames,
+    Muscle,
     Placed,
     Stopped,
     __version__,
@@ -23,12 +25,14 @@ from ._engine import (
 )
 
 __all__ = [
+    "Anatomy",
     "Baked",
     "Body",
     "Character",
     "Clip",
     "Frame",
     "Frames",
+    "Muscle",
     "Placed",
     "Stopped",
     "__version__",

@@ -12,12 +12,16 @@ _Matrices = NDArray[np.float32] | NDArray[np.float64]
 _Whole = NDArray[np.integer[Any]]
 _Frames = tuple[int, int] | range
 _Progress = Callable[[int, int], object]
+_Point = tuple[str, list[float]]
+_Places = Sequence[Sequence[float]] | _Floats
 _Method = Literal["muscles", "implicit", "lbs", "dqs", "cor"]
 
 __version__: str
 __all__ = [
     "__version__",
     "Stopped",
+    "Anatomy",
+    "Muscle",
     "Baked",
     "Body",
     "Character",
@@ -71,6 +75,7 @@ class Character:
         threads: int | None = None,
     ) -> Body: ...
     def init(self, path: _Path | None = None, *, force: bool = False, skin_only: bool = False) -> Placed: ...
+    def anatomy(self, path: _Path | None = None, *, text: str | None = None) -> Anatomy: ...
     def rest(self) -> Frame: ...
     def rest_joints(self) -> _Floats: ...
     def poses(
@@ -142,6 +147,41 @@ class Body:
     def method(self) -> str: ...
     @property
     def has_muscles(self) -> bool: ...
+
+@final
+class Anatomy:
+    @property
+    def text(self) -> str: ...
+    def muscles(self) -> list[Muscle]: ...
+    def move_muscle(
+        self,
+        name: str,
+        side: Literal["left", "right", "middle"] = "middle",
+        *,
+        origin: _Places | None = None,
+        via: _Places | None = None,
+        insertion: _Places | None = None,
+        width: float | None = None,
+    ) -> None: ...
+    def set_definition(self, definition: float) -> None: ...
+    def write(self, path: _Path) -> None: ...
+
+@final
+class Muscle:
+    @property
+    def name(self) -> str: ...
+    @property
+    def side(self) -> Literal["left", "right", "middle"]: ...
+    @property
+    def mirrored(self) -> bool: ...
+    @property
+    def width(self) -> float: ...
+    @property
+    def origin(self) -> list[_Point]: ...
+    @property
+    def via(self) -> list[_Point]: ...
+    @property
+    def insertion(self) -> list[_Point]: ...
 
 @final
 class Clip:

@@ -137,8 +137,10 @@ def test_what_progress_raises_comes_through(body, tmp_path):
 
 
 def test_ctrl_c_stops_a_bake_and_leaves_nothing(tmp_path):
+    # A shell that runs the tests in the background makes its children ignore Ctrl+C.
     script = f"""
-import ecorche
+import ecorche, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
 body = ecorche.read("sample:arm").bind("implicit", cache=False)
 print("baking", flush=True)
 body.bake("curl", {str(tmp_path / "out.pc2")!r}, fps=5000)

@@ -1,5 +1,6 @@
 //! Characters: read, described, bound.
 
+use crate::anatomy::Anatomy;
 use crate::arguments::{self, Moments};
 use crate::body::{Body, Bound as BoundBody};
 use crate::error::{raised, wrong};
@@ -242,6 +243,17 @@ impl Character {
             let text = written.text().to_owned();
             Ok(Placed { text, muscles: body.muscle.len(), fat: body.fat.len(), skipped })
         })?
+    }
+
+    /// An anatomy file of this character, to look into and to change: its path, or its text.
+    #[pyo3(signature = (path = None, *, text = None))]
+    fn anatomy(&self, path: Option<PathBuf>, text: Option<String>) -> PyResult<Anatomy> {
+        let file = match (path, text) {
+            (Some(path), None) => AnatomyFile::read(&path).map_err(raised)?,
+            (None, Some(text)) => AnatomyFile::parse("the anatomy", text).map_err(raised)?,
+            _ => return Err(wrong("path", "either a path or a text is needed")),
+        };
+        Anatomy::new(file, self.ingredients.character.clone())
     }
 
     /// The character as its file shows it when nothing is animated.

@@ -2,6 +2,7 @@
 //!
 //! The Python side is `python/ecorche`; its stub `_engine.pyi` describes what is here, and a test compares the two.
 
+mod anatomy;
 mod arguments;
 mod arrays;
 mod body;
@@ -26,6 +27,8 @@ fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("Stopped", module.py().get_type::<error::Stopped>())?;
+    module.add_class::<anatomy::Anatomy>()?;
+    module.add_class::<anatomy::Muscle>()?;
     module.add_class::<body::Baked>()?;
     module.add_class::<body::Body>()?;
     module.add_class::<character::Character>()?;
