@@ -1,6 +1,6 @@
 //! `ecorche bake`: the deformed animation as a cache.
 
-use super::bind;
+use super::{bind, make_folder};
 use crate::arguments::Bake;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
@@ -21,8 +21,7 @@ pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
     let format = Format::of(&arguments.shot.output)?;
     let options = arguments.alembic.options();
     options.check(&arguments.shot.output, format)?;
-    let recipe = arguments.shot.rig.recipe(&arguments.implicit);
-    let ingredients = source::read(&recipe, console)?;
+    let ingredients = source::read(&arguments.shot.rig.recipe(&arguments.implicit), console)?;
     let plans = source::plans(&ingredients, &arguments.shot.sampling, &arguments.shot.rig.file, console)?;
     if plans.len() > 1 && (arguments.state.is_some() || arguments.resume.is_some()) {
         return Err("a state is of one clip; choose it with --clip".into());
@@ -45,16 +44,9 @@ pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
     if arguments.make_folder
         && let Some(folder) = arguments.shot.output.parent()
     {
-        std::fs::create_dir_all(folder)
-            .map_err(|e| format!("cannot make the folder {}: {e}", folder.display()))?;
+        make_folder(folder)?;
     }
-    let method = arguments.method.clone().unwrap_or_else(|| ingredients.best_stack());
-    arguments.implicit.check_use(
-        &ingredients,
-        std::slice::from_ref(&method),
-        arguments.method.is_some(),
-        console,
-    )?;
+    let method = arguments.implicit.method(&ingredients, arguments.method.as_ref(), console)?;
     let settings = ingredients.settings(Some(method));
     let body = bind(&ingredients, settings.clone(), cache.as_ref(), console)?;
     if format == Format::Abc {

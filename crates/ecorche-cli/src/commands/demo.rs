@@ -2,7 +2,7 @@
 
 use super::bake::bake_one;
 use super::measure::{as_json, describe, measure, plot};
-use super::{bind_each, write_json, write_png};
+use super::{bind_each, make_folder, write_json, write_png};
 use crate::arguments::Demo;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
@@ -23,8 +23,7 @@ const MEASURED_FPS: f32 = 6.0;
 /// Builds, bakes, draws, measures.
 pub fn run(arguments: &Demo, console: &Console) -> Result<Outcome, Failure> {
     let folder = &arguments.output;
-    std::fs::create_dir_all(folder)
-        .map_err(|e| format!("{}: {e}; choose another folder with -o", folder.display()))?;
+    make_folder(folder)?;
     console.note(&format!("building sample:{}", arguments.sample));
     let ingredients = source::read(&Recipe::of(format!("sample:{}", arguments.sample)), console)?;
     let character = &ingredients.character;

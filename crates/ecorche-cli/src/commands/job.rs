@@ -4,6 +4,7 @@
 //! forms that the farm and `openjd` read, and the files it needs. Steps: the states before every chunk, if muscles or skin
 //! remember; the chunks; the join. Every step is a command of this program, and can be run again alone.
 
+use super::make_folder;
 use crate::arguments::Job;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
@@ -23,19 +24,9 @@ const MOST_CHUNKS: usize = 1024;
 
 /// Writes the job.
 pub fn run(arguments: &Job, console: &Console) -> Result<Outcome, Failure> {
-    let recipe = arguments.rig.recipe(&arguments.implicit);
-    let ingredients = source::read(&recipe, console)?;
-    let plans = source::plans(&ingredients, &arguments.sampling, &arguments.rig.file, console)?;
-    let [plan] = plans.as_slice() else {
-        return Err("a job bakes one clip; choose it with --clip".into());
-    };
-    let method = arguments.method.clone().unwrap_or_else(|| ingredients.best_stack());
-    arguments.implicit.check_use(
-        &ingredients,
-        std::slice::from_ref(&method),
-        arguments.method.is_some(),
-        console,
-    )?;
+    let ingredients = source::read(&arguments.rig.recipe(&arguments.implicit), console)?;
+    let plan = &source::one_plan(&ingredients, &arguments.sampling, &arguments.rig.file, console)?;
+    let method = arguments.implicit.method(&ingredients, arguments.method.as_ref(), console)?;
     let settings = ingredients.settings(Some(method.clone()));
     let remembers = settings.coherent
         || !settings.stack.surface.is_empty()
@@ -43,8 +34,7 @@ pub fn run(arguments: &Job, console: &Console) -> Result<Outcome, Failure> {
     let chunks = chunks(&plan.frames, usize::from(arguments.chunks));
     let clip = plan.clip.map_or("rest pose", |clip| clip.name.as_str());
 
-    std::fs::create_dir_all(&arguments.output)
-        .map_err(|e| format!("cannot make the folder {}: {e}", arguments.output.display()))?;
+    make_folder(&arguments.output)?;
     let folder = std::path::absolute(&arguments.output)?;
     let results = match &arguments.results {
         Some(results) => std::path::absolute(results)?,

@@ -58,6 +58,13 @@ pub fn bind_each(
     methods.iter().map(bound).collect()
 }
 
+/// Makes a folder for results, if it is missing.
+pub fn make_folder(folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| {
+        format!("{}: cannot make this folder: {error}; choose another with -o", folder.display()).into()
+    })
+}
+
 /// Writes a picture as PNG and prints its path.
 pub fn write_png(path: &Path, picture: &Picture, console: &Console) -> Result<(), Failure> {
     let mut bytes = Vec::new();

@@ -50,10 +50,7 @@ pub fn run(arguments: &ReferenceArguments, console: &Console) -> Result<Outcome,
         return Err(format!("--edge {edge}: not a length; give metres above 0, such as 0.01").into());
     }
     let ingredients = source::read(&arguments.shot.rig.recipe(&ImplicitArguments::default()), console)?;
-    let plans = source::plans(&ingredients, &arguments.shot.sampling, &arguments.shot.rig.file, console)?;
-    let [plan] = plans.as_slice() else {
-        return Err("--clip all is for bake and measure; solve one clip at a time".into());
-    };
+    let plan = &source::one_plan(&ingredients, &arguments.shot.sampling, &arguments.shot.rig.file, console)?;
     let character = &ingredients.character;
     let shot = Shot::new(character, plan);
     let figures = arguments.shot.output.with_extension("json");

@@ -161,6 +161,15 @@ const CLOSE: f64 = 0.01;
 /// A strand whose particles are this many times its size away from where they belong is put back.
 const LOST: f64 = 10.0;
 
+/// What happens between two poses.
+struct Span<'a> {
+    next: &'a [Rigid],
+    drives: &'a [Drive],
+    /// Seconds.
+    dt: f64,
+    settings: &'a Settings,
+}
+
 impl System {
     /// Moves the state to the pose `next`, `dt` seconds later. With `dt` zero or a pose that is not finite
     /// nothing moves.
@@ -181,23 +190,16 @@ impl System {
         if !(dt > 0.0 && dt.is_finite() && next.iter().all(Rigid::is_finite)) {
             return Report::default();
         }
+        let span = Span { next, drives, dt, settings };
         if self.strands.len() < PARALLEL {
-            return self.substeps(state, next, drives, dt, settings, workspace, false);
+            return self.substeps(state, &span, workspace, false);
         }
         // On a thread of the pool, where each substep's loops are handed out without waking it.
-        rayon::scope(|_| self.substeps(state, next, drives, dt, settings, workspace, true))
+        rayon::scope(|_| self.substeps(state, &span, workspace, true))
     }
 
-    fn substeps(
-        &self,
-        state: &mut State,
-        next: &[Rigid],
-        drives: &[Drive],
-        dt: f64,
-        settings: &Settings,
-        workspace: &mut Workspace,
-        parallel: bool,
-    ) -> Report {
+    fn substeps(&self, state: &mut State, span: &Span, workspace: &mut Workspace, parallel: bool) -> Report {
+        let &Span { next, drives, dt, settings } = span;
         self.prepare(state, next, drives, workspace);
         let substeps = settings.substeps.max(1);
         let h = dt / substeps as f64;
@@ -219,20 +221,15 @@ impl System {
                 };
             }
             let frames = (&then[..], &now[..]);
-            each_strand(
-                parallel,
-                &self.strands,
-                &mut state.strands,
-                scratches,
-                drives,
-                |strand, state, scratch, drive| {
+            let advance =
+                |strand: &Strand, state: &mut StrandState, scratch: &mut StrandScratch, drive: &Drive| {
                     move_strand(strand, state, scratch, drive, frames.1, self.gravity, h, settings);
                     // Before contacts, which come last: after them it would let strands sink in, deeper with longer
                     // substeps.
                     straighten(strand, state, scratch, h);
                     unbend(strand, state, scratch, drive);
-                },
-            );
+                };
+            each_strand(parallel, &self.strands, &mut state.strands, scratches, drives, advance);
             if contacts {
                 for (state, scratch) in state.strands.iter().zip(scratches.iter()) {
                     let place = scratch.first..scratch.first + state.position.len();
@@ -241,19 +238,13 @@ impl System {
                 }
             }
             let copy = &*copy;
-            each_strand(
-                parallel,
-                &self.strands,
-                &mut state.strands,
-                scratches,
-                drives,
-                |strand, state, scratch, drive| {
-                    let moment =
-                        Moment { h, number: substep.min(u16::MAX.into()) as u16, last: substep == substeps };
+            let moment = Moment { h, number: substep.min(u16::MAX.into()) as u16, last: substep == substeps };
+            let settle =
+                |strand: &Strand, state: &mut StrandState, scratch: &mut StrandScratch, drive: &Drive| {
                     self.keep_apart(strand, state, scratch, drive, frames, copy, moment);
                     finish(strand, state, scratch, h);
-                },
-            );
+                };
+            each_strand(parallel, &self.strands, &mut state.strands, scratches, drives, settle);
         }
         let motion: Vec<f64> = state.frames.iter().zip(next).map(|(a, b)| motion(a, b, self.unit)).collect();
         for ((strand, state), scratch) in self.strands.iter().zip(&mut state.strands).zip(scratches.iter()) {

@@ -105,7 +105,7 @@ pub struct Bvh {
     above: Vec<u32>,
 }
 
-/// Scratch of [`Bvh::self_pairs_into`].
+/// Scratch of [`Bvh::self_pairs_until`].
 #[derive(Clone, Debug, Default)]
 pub struct PairSearch {
     /// Pairs of nodes to open, and those that widening makes of them.
@@ -290,7 +290,7 @@ impl Bvh {
     /// ascending. Runs in parallel.
     pub fn self_pairs(&self, keep: impl Fn(u32, u32) -> bool + Sync) -> Vec<[u32; 2]> {
         let mut pairs = Vec::new();
-        self.self_pairs_into(keep, &mut PairSearch::default(), &mut pairs);
+        self.self_pairs_until(|| false, keep, &mut PairSearch::default(), &mut pairs);
         pairs
     }
 
@@ -316,17 +316,8 @@ impl Bvh {
         (!is_enough()).then_some(pairs)
     }
 
-    /// As [`Bvh::self_pairs`], for searches that are made again and again: the pairs replace those in `pairs`.
-    pub fn self_pairs_into(
-        &self,
-        keep: impl Fn(u32, u32) -> bool + Sync,
-        search: &mut PairSearch,
-        pairs: &mut Vec<[u32; 2]>,
-    ) {
-        self.self_pairs_until(|| false, keep, search, pairs);
-    }
-
-    /// As [`Bvh::self_pairs_into`]; some pairs are missing once `is_enough` holds.
+    /// As [`Bvh::self_pairs`], for repeated searches: the pairs replace those in `pairs`. Some are missing once
+    /// `is_enough` holds.
     pub(super) fn self_pairs_until(
         &self,
         is_enough: impl Fn() -> bool + Sync,

@@ -99,11 +99,6 @@ impl Equilibrium {
         Ok(Self { model, positions, skin, barrier, dilatation, settings, led, edge, work })
     }
 
-    /// Where the vertices of the contact surface are.
-    pub fn skin_points(&self) -> Vec<DVec3> {
-        points_at(&self.skin, &self.positions)
-    }
-
     /// Tetrahedra without positive volume.
     pub fn inverted(&self) -> usize {
         (0..self.model.tets.len()).filter(|&t| volume(self.model.corners(t, &self.positions)) <= 0.0).count()
@@ -373,7 +368,7 @@ impl Workspace {
 }
 
 /// The surface at node positions.
-pub fn points_at(skin: &[Place], positions: &[DVec3]) -> Vec<DVec3> {
+fn points_at(skin: &[Place], positions: &[DVec3]) -> Vec<DVec3> {
     skin.par_iter().with_min_len(1024).map(|p| p.at(positions)).collect()
 }
 

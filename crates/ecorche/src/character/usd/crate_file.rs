@@ -153,20 +153,20 @@ fn unpack_integers(cursor: &mut Cursor, count: usize, wide: bool, budget: &mut B
 
 /// Value types by their number in the file.
 mod kind {
-    pub const STRING: u8 = 10;
-    pub const TOKEN: u8 = 11;
-    pub const ASSET: u8 = 12;
-    pub const PATH_LIST: u8 = 34;
-    pub const REFERENCE_LIST: u8 = 35;
-    pub const TOKEN_VECTOR: u8 = 41;
-    pub const SPECIFIER: u8 = 42;
-    pub const SELECTIONS: u8 = 45;
-    pub const TIME_SAMPLES: u8 = 46;
-    pub const PAYLOAD: u8 = 47;
-    pub const DOUBLE_VECTOR: u8 = 48;
-    pub const STRING_VECTOR: u8 = 50;
-    pub const BLOCK: u8 = 51;
-    pub const PAYLOAD_LIST: u8 = 55;
+    pub(super) const STRING: u8 = 10;
+    pub(super) const TOKEN: u8 = 11;
+    pub(super) const ASSET: u8 = 12;
+    pub(super) const PATH_LIST: u8 = 34;
+    pub(super) const REFERENCE_LIST: u8 = 35;
+    pub(super) const TOKEN_VECTOR: u8 = 41;
+    pub(super) const SPECIFIER: u8 = 42;
+    pub(super) const SELECTIONS: u8 = 45;
+    pub(super) const TIME_SAMPLES: u8 = 46;
+    pub(super) const PAYLOAD: u8 = 47;
+    pub(super) const DOUBLE_VECTOR: u8 = 48;
+    pub(super) const STRING_VECTOR: u8 = 50;
+    pub(super) const BLOCK: u8 = 51;
+    pub(super) const PAYLOAD_LIST: u8 = 55;
 }
 
 /// How a number is stored.

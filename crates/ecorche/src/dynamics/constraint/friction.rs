@@ -12,7 +12,7 @@ use glam::DVec3;
 
 /// How a contact moves a particle.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Correction {
+pub(crate) struct Correction {
     /// What to add to its position, metres.
     pub moved: DVec3,
     /// The part of it that adds no speed: it corrects an overlap from before the substep. Otherwise a muscle that thickens

@@ -164,6 +164,19 @@ pub struct Overlap {
     pub depth: f64,
 }
 
+/// Bodies and boundary at a moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'a> {
+    /// The bodies.
+    pub model: &'a Model,
+    /// Where their nodes are.
+    pub positions: &'a [DVec3],
+    /// What holds them.
+    pub boundary: &'a Boundary,
+    /// Seconds.
+    pub time: f64,
+}
+
 /// All collisions of a scene. Empty by default.
 #[derive(Debug, Default)]
 pub struct Contacts {
@@ -211,18 +224,12 @@ impl Contacts {
     }
 
     /// Penetrations in a state, deepest first.
-    pub fn overlaps(
-        &self,
-        model: &Model,
-        positions: &[DVec3],
-        boundary: &Boundary,
-        time: f64,
-    ) -> Vec<Overlap> {
+    pub fn overlaps(&self, moment: &Moment) -> Vec<Overlap> {
         let mut list: Vec<Overlap> = self
-            .find(model, positions, boundary, time)
+            .find(moment)
             .iter()
             .filter_map(|p| {
-                let depth = -p.relative(positions).dot(p.normal);
+                let depth = -p.relative(moment.positions).dot(p.normal);
                 let (surface, test) = (p.key.0 as usize, p.key.2 as usize);
                 (depth > 0.0).then(|| Overlap {
                     surface,
@@ -238,18 +245,12 @@ impl Contacts {
         list
     }
 
-    pub(super) fn remember_initial(
-        &mut self,
-        model: &Model,
-        positions: &[DVec3],
-        boundary: &Boundary,
-        time: f64,
-    ) {
+    pub(super) fn remember_initial(&mut self, moment: &Moment) {
         if self.initial.is_some() || self.is_empty() {
             return;
         }
-        let depths = self.find(model, positions, boundary, time).into_iter().filter_map(|pair| {
-            let depth = -pair.relative(positions).dot(pair.normal);
+        let depths = self.find(moment).into_iter().filter_map(|pair| {
+            let depth = -pair.relative(moment.positions).dot(pair.normal);
             (depth > 0.0).then_some((pair.key, depth))
         });
         self.initial = Some(depths.collect());
@@ -276,18 +277,12 @@ impl Contacts {
     }
 
     /// Finds what touches at the positions and freezes it until the next call.
-    pub(super) fn detect(
-        &mut self,
-        model: &Model,
-        positions: &[DVec3],
-        boundary: &Boundary,
-        time: f64,
-        blend: f64,
-    ) {
+    pub(super) fn detect(&mut self, moment: &Moment, blend: f64) {
         if self.is_empty() {
             return;
         }
-        let mut pairs = self.find(model, positions, boundary, time);
+        let &Moment { model, positions, boundary, time } = moment;
+        let mut pairs = self.find(moment);
         // What was found earlier in the step stays, or points would come and go between iterations.
         let mut old: BTreeMap<(u32, u32, u32), Pair> = self.active.iter().map(|p| (p.key, *p)).collect();
         let settled = self.looks >= SETTLED;
@@ -327,20 +322,13 @@ impl Contacts {
     }
 
     /// Raises the multipliers if something is still too deep. Returns whether the step must be repeated.
-    pub(super) fn renew(
-        &mut self,
-        model: &Model,
-        positions: &[DVec3],
-        boundary: &Boundary,
-        time: f64,
-        blend: f64,
-    ) -> bool {
+    pub(super) fn renew(&mut self, moment: &Moment, blend: f64) -> bool {
         let Resolve::Constraint { tolerance, rounds } = self.settings.resolve else { return false };
         if self.is_empty() {
             return false;
         }
         for pair in &self.active {
-            let force = (pair.multiplier - pair.stiffness * pair.gap(positions)).max(0.0);
+            let force = (pair.multiplier - pair.stiffness * pair.gap(moment.positions)).max(0.0);
             if force > 0.0 {
                 self.multipliers.insert(pair.key, force);
             } else {
@@ -349,26 +337,19 @@ impl Contacts {
         }
         self.round += 1;
         self.looks = 0;
-        self.round < rounds && self.too_deep(model, positions, boundary, time, blend) > tolerance
+        self.round < rounds && self.too_deep(moment, blend) > tolerance
     }
 
-    fn too_deep(
-        &self,
-        model: &Model,
-        positions: &[DVec3],
-        boundary: &Boundary,
-        time: f64,
-        blend: f64,
-    ) -> f64 {
-        self.find(model, positions, boundary, time)
+    fn too_deep(&self, moment: &Moment, blend: f64) -> f64 {
+        self.find(moment)
             .iter()
-            .map(|p| -p.relative(positions).dot(p.normal) - self.allowed(&p.key, blend))
+            .map(|p| -p.relative(moment.positions).dot(p.normal) - self.allowed(&p.key, blend))
             .fold(0.0, f64::max)
     }
 
     /// Depth of the deepest point, beyond what it may keep; 0 when nothing touches.
-    pub fn deepest(&self, model: &Model, positions: &[DVec3], boundary: &Boundary, time: f64) -> f64 {
-        if self.is_empty() { 0.0 } else { self.too_deep(model, positions, boundary, time, 0.0) }
+    pub fn deepest(&self, moment: &Moment) -> f64 {
+        if self.is_empty() { 0.0 } else { self.too_deep(moment, 0.0) }
     }
 
     /// Adds the forces of what touches; returns their energy.
@@ -389,7 +370,8 @@ impl Contacts {
         energy
     }
 
-    fn find(&self, model: &Model, positions: &[DVec3], boundary: &Boundary, time: f64) -> Vec<Pair> {
+    fn find(&self, moment: &Moment) -> Vec<Pair> {
+        let &Moment { model, positions, boundary, time } = moment;
         let edges = matches!(self.settings.resolve, Resolve::Constraint { .. });
         let mut pairs = Vec::new();
         let attached = boundary.attached_at(time);
