@@ -52,10 +52,10 @@ pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
     if format == Format::Abc {
         warn_of_large_faces(&ingredients.character, &arguments.shot.output, console);
     }
-    // A second interrupt while this one is being honoured is not an error.
+    // Without a handler an interrupt ends the process at once.
     let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
 
-    // Asked for as frames of a clip, it is a piece, even if it is all of them.
+    // With --frames it is a piece, even if they are all the frames.
     let piece = arguments.shot.sampling.frames.is_some();
     let mut state = None;
     for ((plan, name), path) in plans.iter().zip(&clip_names).zip(&paths) {
@@ -77,7 +77,7 @@ pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
         let rest = ecorche::bake::rest(&ingredients.character)?;
         console.print_path(&obj::write(&path, &ingredients.character, &rest)?)?;
     }
-    // Last of all: a bake that fails can be made again from the state before it.
+    // Last, so that a bake that fails can start again from the state before it.
     if let Some((file, saved, key)) = state {
         save_state(file, &saved, &key)?;
         console.note(&format!("state before frame {} in {}", saved.next, file.display()));
@@ -97,7 +97,7 @@ fn warn_of_large_faces(character: &Character, path: &Path, console: &Console) {
     }
 }
 
-/// Goes on from the state in `file`.
+/// Resumes from the state in `file`.
 fn play_on<'a>(
     file: &Path,
     key: &[u8; 32],
@@ -109,7 +109,7 @@ fn play_on<'a>(
     let (next, first) = (saved.next, *plan.frames.start());
     if next > first {
         return Err(format!(
-            "{}: holds the state before frame {next}, which is of no use for frame {first}; choose --frames from {next} on, or \
+            "{}: holds the state before frame {next}, but the bake starts at frame {first}; start --frames at {next} or later, or \
              give the state of another frame",
             file.display()
         )
@@ -154,7 +154,7 @@ pub fn bake_one(
             more => format!(" and {more} other pieces"),
         };
         console.warn(&format!(
-            "{name}: {}{more} came out worse than by skinning and faded back to it, in {} of {} frames; give it a role \
+            "{name}: {}{more} came out worse than plain skinning and was faded back to it, in {} of {} frames; give it a role \
              with [[piece]] in the anatomy file",
             parts.pieces.title(worst.piece as usize),
             worst.frames,

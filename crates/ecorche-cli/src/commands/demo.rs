@@ -17,7 +17,7 @@ use ecorche::skinning::Surface;
 /// The clip with the deepest bends, which tells the methods apart.
 const SHEET_CLIP: &str = "squat";
 
-/// Frames per second that are measured: judging costs more than deforming, and every fifth frame tells as much.
+/// Frames per second that are measured: measuring costs more than deforming, and every fifth frame says as much.
 const MEASURED_FPS: f32 = 6.0;
 
 /// Builds, bakes, draws, measures.

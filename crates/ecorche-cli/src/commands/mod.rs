@@ -28,7 +28,7 @@ use ecorche::output::{Picture, file};
 use ecorche::recipe::Ingredients;
 use std::path::Path;
 
-/// Binds a character and tells, if asked for details, what became of its skin.
+/// Binds a character and, with --verbose, describes the parts of its skin.
 pub fn bind(
     ingredients: &Ingredients,
     settings: Settings,

@@ -1,4 +1,4 @@
-//! `ecorche states`: what muscles and skin remember before chosen frames, so that pieces of a bake need not play their past.
+//! `ecorche states`: the state of muscles and skin before chosen frames, so that pieces of a bake need not play earlier ones.
 
 use super::{bind, make_folder};
 use crate::arguments::States;
@@ -8,7 +8,7 @@ use ecorche::bake::save_state;
 use ecorche::deform::{Playback, Workspace};
 use std::path::{Path, PathBuf};
 
-/// Where the state before `frame` is.
+/// The file of the state before `frame`.
 fn state_path(folder: &Path, frame: usize) -> PathBuf {
     folder.join(format!("before-{frame}.state"))
 }

@@ -18,10 +18,10 @@ pub struct MuscleSettings {
     pub motion: Motion,
     /// How links are solved; the number of substeps comes from `substeps_per_second`.
     pub dynamics: dynamics::Settings,
-    /// Substeps a second, whatever the rate of frames: 50 in a frame at 24 a second. Twice as many change the arm
+    /// Substeps a second, whatever the frame rate: 50 in a frame at 24 a second. Twice as many change the arm
     /// sample's swing by 4 %; at 960 by 5.4 %.
     pub substeps_per_second: f32,
-    /// How long the first pose is held before an animation starts, seconds, at most: without inertia, until nothing moves.
+    /// Longest time the first pose is held before an animation starts, seconds: without inertia, until nothing moves.
     pub pre_roll: f32,
     /// How the skin lies over them where they meet.
     pub blend: MuscleBlend,
@@ -39,7 +39,7 @@ impl Default for MuscleSettings {
     }
 }
 
-/// What [`Body::bind`](super::Body::bind) makes of a character. All but the stack concern tracking and what lies
+/// How [`Body::bind`](super::Body::bind) binds a character. All but the stack concern tracking and what lies
 /// under it.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -61,9 +61,9 @@ pub struct Settings {
     /// How the schemes of the papers join the fields of two parts; `None` blends for 2012 and makes contact
     /// for 2014.
     pub composition: Option<Composition>,
-    /// Skeleton joints at which they are joined otherwise.
+    /// Skeleton joints with other operators.
     pub joint_compositions: Vec<(usize, Composition)>,
-    /// Skeleton joints of whose parts samples were added or taken away by hand.
+    /// Skeleton joints whose parts had samples added or removed by hand.
     pub joint_samples: Vec<(usize, SamplesDef)>,
 }
 

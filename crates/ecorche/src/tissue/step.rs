@@ -80,7 +80,7 @@ pub struct Settings {
     pub residual: f64,
     /// How many times a failing step may be halved.
     pub halvings: u32,
-    /// Seconds over which the forces found in the first state are let in; 0 lets them in at once.
+    /// Seconds over which the forces of the first state are faded in; 0 applies them at once.
     pub rest_blend: f64,
 }
 
@@ -344,7 +344,7 @@ impl Simulation {
     }
 
     /// Takes the present state as the one whose forces [`Settings::rest_blend`] lets in slowly and whose overlaps
-    /// [`keep_overlap`](super::contact::ContactSettings::keep_overlap) keeps. The first step does it by itself; called
+    /// [`keep_overlap`](super::contact::ContactSettings::keep_overlap) keeps. The first step does this itself; called
     /// before a save is loaded, so that the first state is meant and not the saved one.
     pub(crate) fn begin_blend(&mut self) {
         let blends = self.settings.rest_blend > 0.0;

@@ -1,7 +1,7 @@
 //! Coulomb friction on displacements.
 //!
 //! A particle that was kept from coming `pressed` closer to a surface may slide against it, but loses as much of its
-//! sliding as `coefficient * pressed`: at rest on a moving surface it goes with it. An overlap from before the
+//! sliding as `coefficient * pressed`: a particle at rest on a moving surface moves with it. An overlap from before the
 //! substep does not press: otherwise a strand squeezed between two others would stick more with shorter substeps.
 //!
 //! Based on: Roussellet. Doctoral thesis. 2018.

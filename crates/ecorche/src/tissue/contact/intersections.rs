@@ -51,7 +51,7 @@ struct Found {
 }
 
 impl Contacts {
-    /// What lies in what in a state. A body in itself is always looked for, others where contact tests them.
+    /// Intersections in a state. Self-intersections are always searched for, others where contact tests them.
     pub fn intersections(&self, moment: &Moment) -> Vec<Intersection> {
         let &Moment { model, positions, .. } = moment;
         let part = |surface: usize| self.surfaces[surface].part;

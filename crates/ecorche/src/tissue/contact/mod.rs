@@ -75,7 +75,7 @@ pub struct ContactSettings {
     pub friction: f64,
     /// Distance kept, metres.
     pub thickness: f64,
-    /// Whether a point that starts inside something may stay so deep, as if its surface were dented there;
+    /// Whether a point that starts inside something may stay that deep, as if its surface were dented there;
     /// otherwise it is pushed out, which permanently bends bodies that were thickened into each other.
     pub keep_overlap: bool,
 }
@@ -86,7 +86,7 @@ impl Default for ContactSettings {
     }
 }
 
-/// Looks at the positions after which what was found keeps its place and normal until the end of the round: two
+/// Searches after which a contact keeps its place and normal until the end of the round: two
 /// neighbouring triangles may both be nearest, and Newton would go back and forth between them without end.
 const SETTLED: u32 = 4;
 
@@ -99,7 +99,7 @@ struct Pair {
     /// Collision surface, its vertex (or, counted on, its edge), and the test.
     key: (u32, u32, u32),
     point: Place,
-    /// Where it should be outside of: a place of another body, or of the world.
+    /// What it should be outside of: a place of another body, or of the world.
     other: Option<Place>,
     anchor: DVec3,
     normal: DVec3,
@@ -190,7 +190,7 @@ pub struct Contacts {
     pub settings: ContactSettings,
     active: Vec<Pair>,
     multipliers: BTreeMap<(u32, u32, u32), f64>,
-    /// Depths of the first state, once it was looked at.
+    /// Depths in the first state, once searched.
     initial: Option<BTreeMap<(u32, u32, u32), f64>>,
     start: Vec<DVec3>,
     start_time: f64,
@@ -204,7 +204,7 @@ impl Contacts {
         self.tests.is_empty()
     }
 
-    /// Drops multipliers and remembered touches; the next step finds them anew.
+    /// Forgets multipliers and contacts; the next step finds them again.
     pub(crate) fn forget(&mut self) {
         self.active.clear();
         self.multipliers.clear();
@@ -276,14 +276,14 @@ impl Contacts {
             .retain(|p| p.other.is_some() && kept.contains_key(&p.key) && p.gap(start) < RELEASE * p.slip);
     }
 
-    /// Finds what touches at the positions and freezes it until the next call.
+    /// Finds the contacts and freezes them until the next call.
     pub(super) fn detect(&mut self, moment: &Moment, blend: f64) {
         if self.is_empty() {
             return;
         }
         let &Moment { model, positions, boundary, time } = moment;
         let mut pairs = self.find(moment);
-        // What was found earlier in the step stays, or points would come and go between iterations.
+        // Contacts found earlier in the step stay, or points would come and go between iterations.
         let mut old: BTreeMap<(u32, u32, u32), Pair> = self.active.iter().map(|p| (p.key, *p)).collect();
         let settled = self.looks >= SETTLED;
         self.looks += 1;
@@ -296,7 +296,7 @@ impl Contacts {
             _ => true,
         });
         pairs.extend(old.into_values());
-        // A constraint that gives way slowly is pushed harder.
+        // A constraint that converges slowly gets stiffer.
         let boost = f64::from(1u32 << (self.round / 3).min(10));
         for pair in &mut pairs {
             let surface = &self.surfaces[pair.key.0 as usize];
@@ -321,7 +321,7 @@ impl Contacts {
         self.active = pairs;
     }
 
-    /// Raises the multipliers if something is still too deep. Returns whether the step must be repeated.
+    /// Raises the multipliers where something is still too deep. Returns whether the step must be repeated.
     pub(super) fn renew(&mut self, moment: &Moment, blend: f64) -> bool {
         let Resolve::Constraint { tolerance, rounds } = self.settings.resolve else { return false };
         if self.is_empty() {
@@ -352,7 +352,7 @@ impl Contacts {
         if self.is_empty() { 0.0 } else { self.too_deep(moment, 0.0) }
     }
 
-    /// Adds the forces of what touches; returns their energy.
+    /// Adds the contact forces; returns their energy.
     pub(super) fn add_terms(&self, positions: &[DVec3], terms: &mut Vec<Term>) -> f64 {
         let mut energy = 0.0;
         for pair in &self.active {

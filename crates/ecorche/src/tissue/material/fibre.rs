@@ -178,7 +178,7 @@ pub struct Fibre<L> {
     pub stretch: Stretch,
 }
 
-/// Shortest stretch evaluated; a fibre crushed below it keeps the direction of `F a` but no more shortens.
+/// Shortest stretch evaluated; a fibre crushed below it keeps the direction of `F a` but does not shorten further.
 const SHORTEST: f64 = 1e-6;
 
 impl<L: FibreLaw> Fibre<L> {

@@ -87,16 +87,16 @@ pub enum Curvature {
     Definite,
 }
 
-/// A deformed tetrahedron and the stiffness wanted of it.
+/// A deformed tetrahedron and the kind of stiffness wanted.
 #[derive(Clone, Copy, Debug)]
 pub struct Element<'a> {
     /// Deformation gradient.
     pub gradient: DMat3,
-    /// What is its own.
+    /// Fibre, activation and factors of this tetrahedron.
     pub local: &'a Local,
     /// Rest shape.
     pub shape: &'a Shape,
-    /// Which second derivative.
+    /// Which second derivative to use.
     pub curvature: Curvature,
 }
 
