@@ -8,7 +8,7 @@
 
 use super::layers::{PartPads, PosedFibre, PosedLayers, PosedPad, on_stations};
 use super::{MuscleSettings, State};
-use crate::anatomy::{BindFrames, MuscleBlend};
+use crate::anatomy::{BindFrames, Grooves};
 use crate::character::Character;
 use crate::dynamics::{self, Keep, Obstacle, Report, Rigid, SignedDistance};
 use crate::field::falloff::STEEPNESS;
@@ -77,12 +77,12 @@ impl Flesh {
     }
 
     /// The layers at rest.
-    pub fn at_rest(&self, blend: MuscleBlend) -> robust::RestLayers {
+    pub fn at_rest(&self, blend: Grooves) -> robust::RestLayers {
         let flesh = self.musculature.at_bind();
         let definition = &self.musculature.definition().muscle;
         robust::RestLayers {
             gains: flesh.muscles.iter().map(|m| definition[m.muscle].definition).collect(),
-            rounds_grooves: blend == MuscleBlend::Fillet,
+            rounds_grooves: blend == Grooves::Fillet,
             layers: Arc::new(self.layers(&flesh)),
             shares: self.shares.clone(),
         }

@@ -1,7 +1,7 @@
 //! What a character is bound with.
 
 use super::stack::{Stack, Tracking};
-use crate::anatomy::{ControllerDef, MuscleBlend, SamplesDef, SkinDef, SolverDef};
+use crate::anatomy::{ControllerDef, Grooves, SamplesDef, SkinDef, SolverDef};
 use crate::character::Skeleton;
 use crate::dynamics::{self, Solver};
 use crate::field::{Composition, operator};
@@ -24,7 +24,7 @@ pub struct MuscleSettings {
     /// Longest time the first pose is held before an animation starts, seconds: without inertia, until nothing moves.
     pub pre_roll: f32,
     /// How the skin lies over them where they meet.
-    pub blend: MuscleBlend,
+    pub blend: Grooves,
 }
 
 impl Default for MuscleSettings {
@@ -34,7 +34,7 @@ impl Default for MuscleSettings {
             dynamics: dynamics::Settings::default(),
             substeps_per_second: 1200.0,
             pre_roll: 1.0,
-            blend: MuscleBlend::default(),
+            blend: Grooves::default(),
         }
     }
 }
