@@ -112,7 +112,7 @@ def test_morphs_move_with_their_weights():
         ("points", np.full((136, 3), np.nan, np.float32), "points: vertex 0 is not finite"),
         ("faces", finger()["faces"].astype(np.float32), "faces: an array of whole numbers expected, float32"),
         ("faces", finger()["faces"] + 9, "faces: vertex .* named, but points has 136"),
-        ("faces", finger()["faces"] - 1, "faces: -1 is no index"),
+        ("faces", finger()["faces"] - 1, "faces: -1 is not an index"),
         ("faces", (np.array([3]), np.array([0, 1])), "faces: the sizes add up to 3 corners, 2 given"),
         ("parents", np.array([-1, 7]), "parents: joint 1 has parent 7"),
         ("rest", np.zeros((2, 4, 4)), "rest: the matrix of joint 0 is singular"),

@@ -36,7 +36,7 @@ pub fn read(recipe: &Recipe, console: &Console) -> Result<Ingredients, Failure> 
 }
 
 /// The clips asked for; the first when none is; the rest pose for a character without any.
-pub fn choose_clips<'a>(
+fn choose_clips<'a>(
     ingredients: &'a Ingredients,
     sampling: &SamplingArguments,
     file: &str,
@@ -63,6 +63,19 @@ pub fn choose_clips<'a>(
     }
 }
 
+/// The clip asked for, for commands that take one at a time.
+fn one_clip<'a>(
+    ingredients: &'a Ingredients,
+    sampling: &SamplingArguments,
+    file: &str,
+    console: &Console,
+) -> Result<Option<&'a Clip>, Failure> {
+    match choose_clips(ingredients, sampling, file, console)?[..] {
+        [clip] => Ok(clip),
+        _ => Err("--clip all is for bake and measure; choose one clip by name".into()),
+    }
+}
+
 /// A plan for each of the clips asked for.
 pub fn plans<'a>(
     ingredients: &'a Ingredients,
@@ -75,8 +88,19 @@ pub fn plans<'a>(
     Ok(clips.iter().map(|clip| Plan::new(*clip, &sampling)).collect::<Result<_, _>>()?)
 }
 
+/// A plan for the clip asked for, for commands that take one at a time.
+pub fn one_plan<'a>(
+    ingredients: &'a Ingredients,
+    sampling: &SamplingArguments,
+    file: &str,
+    console: &Console,
+) -> Result<Plan<'a>, Failure> {
+    let clip = one_clip(ingredients, sampling, file, console)?;
+    Ok(Plan::new(clip, &sampling.resolve())?)
+}
+
 /// The frames to draw of one clip: a single one, a range, or all; the rest pose if nothing is asked for.
-pub fn plan_of_one<'a>(
+pub fn plan_to_draw<'a>(
     ingredients: &'a Ingredients,
     sampling: &SamplingArguments,
     frame: Option<usize>,
@@ -84,12 +108,9 @@ pub fn plan_of_one<'a>(
     console: &Console,
 ) -> Result<Plan<'a>, Failure> {
     let still = sampling.clip.is_none() && frame.is_none() && sampling.frames.is_none();
-    let clips = if still { vec![None] } else { choose_clips(ingredients, sampling, file, console)? };
-    let [clip] = clips.as_slice() else {
-        return Err("--clip all is for bake and measure; draw one clip at a time".into());
-    };
+    let clip = if still { None } else { one_clip(ingredients, sampling, file, console)? };
     let frames = frame.map(|n| n..=n).or_else(|| sampling.frames.clone());
-    Ok(Plan::new(*clip, &Sampling { fps: sampling.fps, frames })?)
+    Ok(Plan::new(clip, &Sampling { fps: sampling.fps, frames })?)
 }
 
 /// Refuses to write over what is read, and anything twice.

@@ -8,7 +8,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// Most threads of a body, as on the command line.
+/// The most threads a body may use, as on the command line.
 const MOST_THREADS: usize = 1024;
 
 /// Which moments of which clip.
@@ -37,7 +37,7 @@ impl Moments {
 }
 
 fn frame_range(frames: &Bound<'_, PyAny>) -> PyResult<RangeInclusive<usize>> {
-    let bad = || wrong("frames", "a pair (first, last) or a range with step 1 expected, counted from 0");
+    let bad = || wrong("frames", "expected a pair (first, last) or a range with step 1, counted from 0");
     if let Ok((first, last)) = frames.extract::<(usize, usize)>() {
         return Ok(first..=last);
     }
@@ -46,11 +46,11 @@ fn frame_range(frames: &Bound<'_, PyAny>) -> PyResult<RangeInclusive<usize>> {
     if step == 1 && stop > start { Ok(start..=stop - 1) } else { Err(bad()) }
 }
 
-/// A pool of so many threads; `None` for all cores.
+/// A pool of `threads` threads; `None` for all cores.
 pub fn pool(threads: Option<usize>) -> PyResult<Option<Arc<ThreadPool>>> {
     let Some(threads) = threads else { return Ok(None) };
     if !(1..=MOST_THREADS).contains(&threads) {
-        return Err(wrong("threads", format_args!("{threads} given; from 1 to {MOST_THREADS} are possible")));
+        return Err(wrong("threads", format_args!("{threads} given; expected 1 to {MOST_THREADS}")));
     }
     let built = ThreadPoolBuilder::new().num_threads(threads).build();
     built.map(|pool| Some(Arc::new(pool))).map_err(|error| wrong("threads", error))

@@ -1,4 +1,4 @@
-//! Arrays in and out. What is wrong with one is said with the argument's name.
+//! Arrays in and out. Error messages name the argument.
 
 use crate::error::wrong;
 use glam::Vec3;
@@ -7,15 +7,15 @@ use numpy::{Element, PyArray2, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-/// A length that an array must have; `None`: any.
+/// The length an array must have along one axis; `None` for any.
 type Side = Option<usize>;
 
-/// The numbers of an array of 32-bit floats, row by row, and its first length.
+/// The values of an array of 32-bit floats, row by row, and the length of its first axis.
 pub fn floats(name: &str, value: &Bound<'_, PyAny>, shape: &[Side]) -> PyResult<(Vec<f32>, usize)> {
     numbers::<f32>(name, "float32", value, shape)
 }
 
-/// The numbers of an array of matrices, which may be of 32 or 64 bits, and its first length.
+/// The values of an array of 32- or 64-bit matrices, and the length of its first axis.
 pub fn matrices(name: &str, value: &Bound<'_, PyAny>, shape: &[Side]) -> PyResult<(Vec<f64>, usize)> {
     if value.cast::<PyArrayDyn<f64>>().is_ok() {
         return numbers::<f64>(name, "float64", value, shape);
@@ -24,16 +24,16 @@ pub fn matrices(name: &str, value: &Bound<'_, PyAny>, shape: &[Side]) -> PyResul
     Ok((single.into_iter().map(f64::from).collect(), first))
 }
 
-/// Indices: whole numbers of any width from 0 on, row by row, and the lengths of the array.
+/// Indices: integers of any width, 0 or above, row by row, and the shape of the array.
 pub fn indices(name: &str, value: &Bound<'_, PyAny>, shape: &[Side]) -> PyResult<(Vec<u32>, Vec<usize>)> {
     let whole = signed(name, value, shape)?;
     let indices = whole.0.into_iter().map(|i| {
-        u32::try_from(i).map_err(|_| wrong(name, format_args!("{i} is no index; indices count from 0")))
+        u32::try_from(i).map_err(|_| wrong(name, format_args!("{i} is not an index; indices count from 0")))
     });
     Ok((indices.collect::<PyResult<_>>()?, whole.1))
 }
 
-/// Whole numbers of any width, and the lengths of the array.
+/// Integers of any width, and the shape of the array.
 pub fn signed(name: &str, value: &Bound<'_, PyAny>, shape: &[Side]) -> PyResult<(Vec<i64>, Vec<usize>)> {
     let dtype = described(name, value)?;
     if !dtype.contains("int") {
@@ -62,7 +62,7 @@ fn numbers<T: Element + Copy>(
     Ok((array.readonly().as_array().iter().copied().collect(), array.shape()[0]))
 }
 
-/// The type of an array's elements; an error for what is no array.
+/// The type of an array's elements; an error for anything that is not an array.
 fn described(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     let dtype = value.getattr("dtype").and_then(|dtype| dtype.getattr("name"));
     let is_array = value.hasattr("__array_interface__")? && value.hasattr("astype")?;
@@ -90,7 +90,7 @@ fn check_shape(name: &str, found: &[usize], expected: &[Side]) -> PyResult<()> {
     ))
 }
 
-/// As Python writes a tuple: a single element is followed by a comma.
+/// A tuple as Python writes it: a single element is followed by a comma.
 fn listed(sides: impl Iterator<Item = String>) -> String {
     let sides: Vec<String> = sides.collect();
     if let [one] = &sides[..] { format!("{one},") } else { sides.join(", ") }
@@ -100,7 +100,7 @@ fn listed(sides: impl Iterator<Item = String>) -> String {
 /// owner alive.
 ///
 /// # Safety
-/// `points` must live in memory that `owner` owns and that stays in place and unchanged as long as `owner` lives.
+/// `owner` must own the memory of `points` and keep it in place and unchanged for as long as it lives.
 pub unsafe fn view<'py>(points: &[Vec3], owner: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f32>>> {
     let flat: &[f32] = bytemuck::cast_slice(points);
     let rows = ArrayView2::from_shape((points.len(), 3), flat).map_err(|e| wrong("points", e))?;

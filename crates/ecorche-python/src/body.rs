@@ -18,7 +18,7 @@ use rayon::ThreadPool;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Frames on a contact sheet unless told otherwise, as on the command line.
+/// Default number of frames on a contact sheet, as on the command line.
 const PANELS: usize = 12;
 
 /// A body, what it was made from, and the threads it runs on.
@@ -65,7 +65,7 @@ impl Body {
         Frames::new(self.0.clone(), Moments::new(clip, fps, frames)?)
     }
 
-    /// Writes a clip to a cache; the ending of `path` chooses the format. `progress(done, of)` is called after every frame
+    /// Writes a clip to a cache; the extension of `path` chooses the format. `progress(done, of)` is called after every frame
     /// and stops the bake by returning something true: then Stopped is raised and no file is left. `mesh`: also write the
     /// mesh that a .pc2 or .mdd sits on.
     #[pyo3(signature = (clip, path, *, fps = None, frames = None, mesh = true, progress = None))]
@@ -183,7 +183,7 @@ impl Body {
         let mut moments = Moments::new(clip, fps, frames)?;
         if let Some(frame) = frame {
             if moments.sampling.frames.is_some() {
-                return Err(wrong("frame", "frames is given, too; leave out one of them"));
+                return Err(wrong("frame", "frames is given as well; leave out one of them"));
             }
             moments.sampling.frames = Some(frame..=frame);
         }
@@ -191,11 +191,11 @@ impl Body {
         if let Some((width, height)) = size
             && ![width, height].iter().all(|side| (16..=8192).contains(side))
         {
-            return Err(wrong("size", "from 16 to 8192 pixels a side are possible"));
+            return Err(wrong("size", "expected 16 to 8192 pixels a side"));
         }
         let muscles = muscles.map(str::parse).transpose().map_err(|error| wrong("muscles", error))?;
         if muscles.is_some() && !body.has_muscles() {
-            return Err(wrong("muscles", "the body has none; bind it with an anatomy that has"));
+            return Err(wrong("muscles", "the body has none; bind it with an anatomy that has some"));
         }
         let focus = focus.map(|name| {
             let found = ingredients.character.skeleton.find(name);

@@ -26,7 +26,7 @@ use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Sizes and corners.
+/// Polygon sizes and their corners.
 type Polygons<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>);
 
 /// Vertices, joints and weights.
@@ -47,7 +47,7 @@ pub struct Clip {
     start: f32,
     /// Last moment, seconds.
     end: f32,
-    /// Frames per second; `None` if the file does not tell.
+    /// Frames per second; `None` if the file does not say.
     fps: Option<f32>,
 }
 
@@ -58,7 +58,7 @@ impl Clip {
     }
 }
 
-/// A first anatomy: what was placed, and what not.
+/// A first anatomy: what was placed and what was not.
 #[pyclass(frozen, get_all, module = "ecorche")]
 pub struct Placed {
     /// The anatomy file's text.
@@ -175,7 +175,7 @@ impl Character {
             (Some(path), None) => AnatomySource::File(path),
             (None, Some(text)) => AnatomySource::Text { text, folder: PathBuf::from(".") },
             (Some(_), Some(_)) => {
-                return Err(wrong("anatomy_text", "anatomy is given, too; leave out one of them"));
+                return Err(wrong("anatomy_text", "anatomy is given as well; leave out one of them"));
             }
         };
         let surface = smooth.map(|(factor, iterations)| {
@@ -330,7 +330,7 @@ impl Character {
         Ok((vertices.to_pyarray(py), joints.to_pyarray(py), weights.to_pyarray(py)))
     }
 
-    /// Name, or path without folder and ending.
+    /// Name, or file name without extension.
     #[getter]
     fn name(&self) -> &str {
         &self.ingredients.character.name
@@ -367,7 +367,7 @@ impl Character {
         self.ingredients.character.clips.iter().map(clip).collect()
     }
 
-    /// What was odd in the files, and what was done about it.
+    /// What was wrong in the files, and how it was repaired.
     #[getter]
     fn repairs(&self) -> Vec<String> {
         let in_words = |note: &Note| match note {
@@ -409,7 +409,7 @@ impl Character {
     }
 }
 
-/// Refuses what the method does not do.
+/// Refuses arguments that the method ignores.
 fn check_use(recipe: &Recipe, stack: &Stack) -> PyResult<()> {
     if let (Some(tracking), None) = (recipe.tracking, stack.tracking) {
         return Err(wrong("tracking", format_args!("{tracking} given, but {stack} does not track")));

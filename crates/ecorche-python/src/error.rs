@@ -7,7 +7,7 @@ use std::io;
 
 pyo3::create_exception!(ecorche, Stopped, PyException, "The progress function asked to stop.");
 
-/// `FileNotFoundError` or another `OSError` where the operating system said no, else `ValueError`.
+/// `FileNotFoundError` or another `OSError` where the operating system refused, else `ValueError`.
 pub fn raised(error: impl Error + 'static) -> PyErr {
     let text = error.to_string();
     let causes = std::iter::successors(Some(&error as &(dyn Error + 'static)), |error| (*error).source());

@@ -32,7 +32,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Takes the positions over into the user's space, without other memory.
+    /// Converts the positions to the user's space in place.
     pub fn new(number: usize, deformed: DeformedFrame, world: World) -> Self {
         let to_user = |mut points: Vec<Vec3>| {
             points.iter_mut().for_each(|p| *p = world.to_user(*p));
@@ -72,13 +72,13 @@ impl Frame {
 pub struct Frames {
     body: Arc<BoundBody>,
     moments: Moments,
-    /// How many frames the iteration has in all.
+    /// Total number of frames.
     length: usize,
-    /// Taken by the call that computes a frame, so that two threads cannot tear it.
+    /// Taken while a frame is computed, so that two threads cannot use it at once.
     running: Mutex<Option<Running>>,
 }
 
-/// What a frame leaves for the next.
+/// What one frame passes on to the next.
 struct Running {
     next: usize,
     last: usize,
@@ -138,7 +138,7 @@ impl Frames {
         Ok(Some(frame))
     }
 
-    /// How many frames there are in all.
+    /// Total number of frames.
     fn __len__(&self) -> usize {
         self.length
     }

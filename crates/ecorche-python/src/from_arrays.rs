@@ -30,7 +30,7 @@ pub fn world(metres_per_unit: f32, up: &str) -> PyResult<World> {
     }
 }
 
-/// What is found in arrays, as a reader leaves it.
+/// The content of the arrays, as a file reader would leave it.
 pub struct Rig {
     pub raw: RawCharacter,
     parents: Vec<Option<usize>>,
@@ -197,7 +197,7 @@ impl Rig {
         };
         let argument = format!("morph_weights[\"{}\"]", clip.name);
         let Ok(of_clip) = of_clip.cast::<PyDict>() else {
-            return Err(wrong(&argument, "a dict of names of morphs to weights expected"));
+            return Err(wrong(&argument, "expected a dict from morph names to weights"));
         };
         for (name, weights) in of_clip {
             let name: String = name.extract()?;
@@ -228,7 +228,7 @@ fn single(matrix: &DAffine3) -> Affine3A {
     Affine3A::from_mat3_translation(columns, matrix.translation.as_vec3())
 }
 
-/// Matrices as NumPy has them, rows first, with a last row of 0 0 0 1.
+/// Matrices as NumPy stores them, row-major, with a last row of 0 0 0 1.
 fn affines(name: &str, value: &Bound<'_, PyAny>, shape: &[Option<usize>]) -> PyResult<Vec<DAffine3>> {
     let (numbers, _) = arrays::matrices(name, value, shape)?;
     let matrix = |(at, rows): (usize, &[f64])| {

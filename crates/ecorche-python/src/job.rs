@@ -16,23 +16,23 @@ use std::time::Duration;
 /// How often Ctrl+C is looked for: a person notices a tenth of a second, and waking costs microseconds.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// What the work tells.
+/// What the work reports.
 enum Message<T> {
-    /// So many of so many are done; the work waits for the answer.
+    /// Pieces done, and how many there are; the work waits for the answer.
     Step(usize, usize),
     /// The result, or nothing if the work panicked.
     Done(Option<T>),
 }
 
-/// What the work has to ask whether to go on.
+/// Through this the work asks whether to go on.
 pub struct Control {
     stop: Arc<AtomicBool>,
-    /// Tells and waits; nothing where nobody listens.
+    /// Sends a report and waits for the answer; `None` if nobody listens.
     step: Option<Box<dyn Fn(usize, usize) + Send + Sync>>,
 }
 
 impl Control {
-    /// To be called after each of the `of` pieces of the work.
+    /// Call this after each of the `of` pieces of work.
     pub fn step(&self, done: usize, of: usize) -> ControlFlow<()> {
         if let Some(step) = &self.step {
             step(done, of);
@@ -41,16 +41,16 @@ impl Control {
     }
 }
 
-/// Whether work that is interrupted ends soon.
+/// How interrupted work ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Ends {
-    /// After its next step: it is waited for, and cleans up.
+    /// After its next step; the caller waits for it to clean up.
     AtNextStep,
-    /// In its own time: it goes on in the background and its result is dropped.
+    /// In its own time: it continues in the background and its result is dropped.
     Alone,
 }
 
-/// Runs `work` in `pool`, or where all cores are used. `progress(done, of)` stops it by returning something true, which
+/// Runs `work` in `pool`, or on all cores without one. `progress(done, of)` stops it by returning something true, which
 /// raises [`Stopped`]; what it raises itself, and Ctrl+C, also stop it.
 pub fn run<T: Send + 'static>(
     py: Python<'_>,
@@ -96,7 +96,7 @@ fn wait<T: Send>(
 ) -> PyResult<T> {
     let mut raised = None;
     loop {
-        // Borrowed for good: a receiver may not be shared between threads.
+        // Borrowed for the whole call: a receiver cannot be shared between threads.
         let told = &mut told;
         let message = py.detach(move || told.recv_timeout(PATIENCE));
         let outcome = match message {

@@ -16,7 +16,7 @@ mod poses;
 use pyo3::prelude::*;
 use std::ffi::OsString;
 
-/// Runs a command line, of which the first word is the program's name; returns the exit code.
+/// Runs a command line, whose first word is the program's name, and returns the exit code.
 #[pyfunction]
 #[pyo3(signature = (arguments, /))]
 fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {

@@ -1,4 +1,4 @@
-//! Where joints are, as the matrices that [`from_arrays`](crate::from_arrays) takes.
+//! Joint transforms, as the matrices that [`from_arrays`](crate::from_arrays) takes.
 
 use ecorche::character::World;
 use glam::{Affine3A, Mat3};

@@ -7,8 +7,9 @@ use crate::clock::{Clock, Reel};
 use crate::drawn::Cube;
 use crate::flesh::Strands;
 use crate::inside::{Interior, Moment, graph};
+use crate::mailbox::Mailbox;
 use crate::message::{Array, BakeOrder, Kind, Look, Request, View, encode};
-use crate::studio::{Listener, Studio};
+use crate::studio::Studio;
 use axum::body::Bytes;
 use ecorche::character::Pose;
 use ecorche::deform::{Body, State, Workspace};
@@ -23,7 +24,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Frames that may be on their way to the screen.
@@ -35,87 +36,6 @@ const SHORTEST: Duration = Duration::from_micros(8_000);
 /// Most seconds of a clip from one frame to the next while playing. Where frames take longer the clip slows down instead:
 /// muscles take longer the further they move, and start from rest after half a second, which takes longest.
 const LONGEST_STEP: f64 = 0.1;
-
-#[derive(Default)]
-struct Mail {
-    view: Option<Box<View>>,
-    orders: Vec<Request>,
-    /// The last frame sent, and the last that is on the screen.
-    sent: u64,
-    drawn: u64,
-    notified: bool,
-    closed: bool,
-    /// When the view came.
-    arrived: Option<Instant>,
-    /// How long the last message took from the engine into the socket.
-    handing: Duration,
-}
-
-/// Requests of the page that the engine has not read yet.
-#[derive(Default)]
-pub struct Mailbox {
-    mail: Mutex<Mail>,
-    changed: Condvar,
-}
-
-/// Most orders (edits, saves) that wait; more are refused.
-const MOST_ORDERS: usize = 256;
-
-impl Mailbox {
-    fn mail(&self) -> MutexGuard<'_, Mail> {
-        self.mail.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Accepts a request; false if it is refused.
-    pub fn post(&self, request: Request) -> bool {
-        let mut mail = self.mail();
-        match request {
-            Request::View(mut view) => {
-                // A seek that was not seen yet is not lost to a newer view without one.
-                let seek = mail.view.as_ref().and_then(|old| old.at);
-                view.at = view.at.or(seek);
-                mail.view = Some(view);
-                mail.arrived = Some(Instant::now());
-            }
-            Request::Drawn { frame } if frame <= mail.sent => mail.drawn = mail.drawn.max(frame),
-            // A frame that was never sent cannot be on the screen.
-            Request::Drawn { .. } => return false,
-            // Of a drag only the newest place counts.
-            Request::Edit { edits, drag: Some(drag) } if matches!(mail.orders.last(), Some(Request::Edit { drag: Some(d), .. }) if *d == drag) =>
-            {
-                mail.orders.pop();
-                mail.orders.push(Request::Edit { edits, drag: Some(drag) });
-            }
-            order if mail.orders.len() < MOST_ORDERS => mail.orders.push(order),
-            _ => return false,
-        }
-        self.changed.notify_all();
-        true
-    }
-
-    /// A frame is about to be sent; from now on it can be on the screen.
-    fn sending(&self, frame: u64) {
-        self.mail().sent = frame;
-    }
-
-    /// A message is in the socket.
-    pub fn handed(&self, took: Duration) {
-        self.mail().handing = took;
-    }
-
-    /// The page is gone.
-    pub fn close(&self) {
-        self.mail().closed = true;
-        self.changed.notify_all();
-    }
-}
-
-impl Listener for Mailbox {
-    fn notify(&self) {
-        self.mail().notified = true;
-        self.changed.notify_all();
-    }
-}
 
 /// What the engine found in its mailbox.
 struct News {
@@ -784,29 +704,4 @@ fn describe(studio: &Studio) -> Bytes {
     let arrays =
         [Array::U32(&drawn.triangles), Array::F32(&drawn.uvs), Array::U8(&sequential), Array::U8(&diverging)];
     encode(Kind::Character, &head, &arrays)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn edits_wait_up_to_the_limit_whatever_drags_they_belong_to() {
-        let mailbox = Mailbox::default();
-        let edit = |drag: u64| Request::Edit { edits: Vec::new(), drag: Some(drag) };
-        assert!((0..1000).all(|_| mailbox.post(edit(7))), "a drag replaces itself");
-        assert_eq!(mailbox.mail().orders.len(), 1);
-        let refused = (0..1000).filter(|k| !mailbox.post(edit(k % 2))).count();
-        assert!(refused > 0);
-        assert_eq!(mailbox.mail().orders.len(), MOST_ORDERS);
-    }
-
-    #[test]
-    fn a_frame_that_was_never_sent_is_not_on_the_screen() {
-        let mailbox = Mailbox::default();
-        mailbox.sending(3);
-        assert!(mailbox.post(Request::Drawn { frame: 3 }));
-        assert!(!mailbox.post(Request::Drawn { frame: u64::MAX }));
-        assert_eq!(mailbox.mail().drawn, 3);
-    }
 }

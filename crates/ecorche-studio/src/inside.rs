@@ -238,9 +238,8 @@ pub fn graph(studio: &Studio, joint: &str) -> Bytes {
     let own = controller.and_then(|c| c.build()).and_then(Result::ok);
     let controller = own.unwrap_or_else(|| operator.default_controller());
     let share = |i: usize, count: usize| i as f64 / (count - 1) as f64;
-    let curve: Vec<f32> = (0..ANGLES)
-        .map(|i| controller.opening(std::f64::consts::PI * share(i, ANGLES)).value as f32)
-        .collect();
+    let curve: Vec<f32> =
+        (0..ANGLES).map(|i| controller.opening(std::f64::consts::PI * share(i, ANGLES)) as f32).collect();
     let mut squares = Vec::with_capacity(3 * SQUARE * SQUARE);
     for opening in [0.0, 0.5, 1.0] {
         for i in 0..SQUARE * SQUARE {

@@ -21,6 +21,7 @@ mod drawn;
 mod engine;
 mod flesh;
 mod inside;
+mod mailbox;
 mod message;
 mod page;
 mod recovery;

@@ -4,7 +4,8 @@
 //! server as its host (a foreign site whose name was pointed here does not) and, where the browser says where it
 //! comes from, come from here.
 
-use crate::engine::{Engine, Mailbox};
+use crate::engine::Engine;
+use crate::mailbox::Mailbox;
 use crate::message::{self, LARGEST_TEXT, VERSION};
 use crate::page;
 use crate::studio::{Listener, Studio};

@@ -25,7 +25,7 @@ const LONGEST_END: Duration = Duration::from_secs(10);
 
 /// Things refused since the start.
 #[derive(Debug, Default)]
-pub struct Refused {
+pub(crate) struct Refused {
     /// Messages that are no request, too long, or binary.
     pub messages: AtomicU64,
     /// Connections with a wrong token, origin or host.

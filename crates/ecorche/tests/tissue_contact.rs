@@ -171,13 +171,7 @@ fn prongs_pressed_together_do_not_pass_through_each_other() {
         }
         simulation.contacts.surfaces = vec![CollisionSurface::boundary(&simulation.model, 0)];
         simulation.contacts.tests = vec![(0, Against::Surface(0))];
-        let time = simulation.state.time;
-        simulation.contacts.deepest(
-            &simulation.model,
-            &simulation.state.positions,
-            &simulation.boundary,
-            time,
-        )
+        simulation.contacts.deepest(&simulation.moment())
     };
     let (through, kept) = (run(false), run(true));
     assert!(through > 0.008, "{through}");
@@ -271,9 +265,7 @@ fn overlapping_bodies_are_reported_and_blended_in() {
     let bodies = vec![cube("one", DVec3::Y * 0.2, 2e4), cube("two", DVec3::new(0.08, 0.2, 0.003), 2e4)];
     let settings = Settings { gravity: DVec3::ZERO, rest_blend: 0.5, ..Settings::default() };
     let mut simulation = scene(bodies, settings, ContactSettings::default());
-    let boundary = simulation.boundary.clone();
-    let rest = simulation.model.rest.clone();
-    let overlaps = simulation.contacts.overlaps(&simulation.model, &rest, &boundary, 0.0);
+    let overlaps = simulation.contacts.overlaps(&simulation.moment());
     assert!(!overlaps.is_empty());
     assert!((overlaps[0].depth - 0.02).abs() < 0.005, "{:?}", overlaps[0]);
     let fastest = |s: &Simulation| s.state.velocities.iter().map(|v| v.length()).fold(0.0, f64::max);
@@ -287,8 +279,7 @@ fn overlapping_bodies_are_reported_and_blended_in() {
 }
 
 fn intersections(simulation: &Simulation) -> Vec<Intersection> {
-    let state = &simulation.state;
-    simulation.contacts.intersections(&simulation.model, &state.positions, &simulation.boundary, state.time)
+    simulation.contacts.intersections(&simulation.moment())
 }
 
 /// The box round a tetrahedron of a body.

@@ -69,7 +69,7 @@ const ALEMBIC: &str = "Alembic (.abc)";
 
 /// What Alembic leaves open.
 #[derive(Args)]
-pub struct AlembicArguments {
+pub(crate) struct AlembicArguments {
     /// How meshes are written: objects (one file, an object for each), files (a file for each), merged (one object, the
     /// vertices of one mesh after those of the other)
     #[arg(long, value_name = "HOW", default_value = "objects", hide_default_value = true, help_heading = ALEMBIC)]
@@ -87,7 +87,7 @@ pub struct AlembicArguments {
 
 /// How meshes are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum MeshesArgument {
+pub(crate) enum MeshesArgument {
     /// One file, an object for each.
     Objects,
     /// A file for each.

@@ -68,7 +68,7 @@ pub struct Render {
 
 /// Which frames are drawn, and how large.
 #[derive(Args)]
-pub struct Drawing {
+pub(crate) struct Drawing {
     /// Which moments.
     #[command(flatten)]
     pub sampling: SamplingArguments,
@@ -97,7 +97,7 @@ impl Drawing {
         file: &str,
         console: &Console,
     ) -> Result<Plan<'a>, Failure> {
-        source::plan_of_one(ingredients, &self.sampling, self.frame, file, console)
+        source::plan_to_draw(ingredients, &self.sampling, self.frame, file, console)
     }
 
     /// Which of them are drawn: all for an animation; for a contact sheet as many as asked for, `panels` by default.

@@ -166,6 +166,18 @@ impl ImplicitArguments {
         words
     }
 
+    /// The method to deform with: the chosen one, if it can do what these arguments ask for, or the best for the character.
+    pub fn method(
+        &self,
+        ingredients: &Ingredients,
+        chosen: Option<&Stack>,
+        console: &Console,
+    ) -> Result<Stack, Failure> {
+        let method = chosen.cloned().unwrap_or_else(|| ingredients.best_stack());
+        self.check_use(ingredients, std::slice::from_ref(&method), chosen.is_some(), console)?;
+        Ok(method)
+    }
+
     /// Refuses what none of the methods does, and tells what a method leaves out. `named`: the user chose the methods.
     pub fn check_use(
         &self,

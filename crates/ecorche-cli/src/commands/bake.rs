@@ -1,6 +1,6 @@
 //! `ecorche bake`: the deformed animation as a cache.
 
-use super::bind;
+use super::{bind, make_folder};
 use crate::arguments::Bake;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
@@ -21,8 +21,7 @@ pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
     let format = Format::of(&arguments.shot.output)?;
     let options = arguments.alembic.options();
     options.check(&arguments.shot.output, format)?;
-    let recipe = arguments.shot.rig.recipe(&arguments.implicit);
-    let ingredients = source::read(&recipe, console)?;
+    let ingredients = source::read(&arguments.shot.rig.recipe(&arguments.implicit), console)?;
     let plans = source::plans(&ingredients, &arguments.shot.sampling, &arguments.shot.rig.file, console)?;
     if plans.len() > 1 && (arguments.state.is_some() || arguments.resume.is_some()) {
         return Err("a state is of one clip; choose it with --clip".into());
@@ -45,25 +44,18 @@ pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
     if arguments.make_folder
         && let Some(folder) = arguments.shot.output.parent()
     {
-        std::fs::create_dir_all(folder)
-            .map_err(|e| format!("cannot make the folder {}: {e}", folder.display()))?;
+        make_folder(folder)?;
     }
-    let method = arguments.method.clone().unwrap_or_else(|| ingredients.best_stack());
-    arguments.implicit.check_use(
-        &ingredients,
-        std::slice::from_ref(&method),
-        arguments.method.is_some(),
-        console,
-    )?;
+    let method = arguments.implicit.method(&ingredients, arguments.method.as_ref(), console)?;
     let settings = ingredients.settings(Some(method));
     let body = bind(&ingredients, settings.clone(), cache.as_ref(), console)?;
     if format == Format::Abc {
         warn_of_large_faces(&ingredients.character, &arguments.shot.output, console);
     }
-    // A second interrupt while this one is being honoured is not an error.
+    // Without a handler an interrupt ends the process at once.
     let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
 
-    // Asked for as frames of a clip, it is a piece, even if it is all of them.
+    // With --frames it is a piece, even if they are all the frames.
     let piece = arguments.shot.sampling.frames.is_some();
     let mut state = None;
     for ((plan, name), path) in plans.iter().zip(&clip_names).zip(&paths) {
@@ -85,7 +77,7 @@ pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
         let rest = ecorche::bake::rest(&ingredients.character)?;
         console.print_path(&obj::write(&path, &ingredients.character, &rest)?)?;
     }
-    // Last of all: a bake that fails can be made again from the state before it.
+    // Last, so that a bake that fails can start again from the state before it.
     if let Some((file, saved, key)) = state {
         save_state(file, &saved, &key)?;
         console.note(&format!("state before frame {} in {}", saved.next, file.display()));
@@ -105,7 +97,7 @@ fn warn_of_large_faces(character: &Character, path: &Path, console: &Console) {
     }
 }
 
-/// Goes on from the state in `file`.
+/// Resumes from the state in `file`.
 fn play_on<'a>(
     file: &Path,
     key: &[u8; 32],
@@ -117,7 +109,7 @@ fn play_on<'a>(
     let (next, first) = (saved.next, *plan.frames.start());
     if next > first {
         return Err(format!(
-            "{}: holds the state before frame {next}, which is of no use for frame {first}; choose --frames from {next} on, or \
+            "{}: holds the state before frame {next}, but the bake starts at frame {first}; start --frames at {next} or later, or \
              give the state of another frame",
             file.display()
         )
@@ -162,7 +154,7 @@ pub fn bake_one(
             more => format!(" and {more} other pieces"),
         };
         console.warn(&format!(
-            "{name}: {}{more} came out worse than by skinning and faded back to it, in {} of {} frames; give it a role \
+            "{name}: {}{more} came out worse than plain skinning and was faded back to it, in {} of {} frames; give it a role \
              with [[piece]] in the anatomy file",
             parts.pieces.title(worst.piece as usize),
             worst.frames,

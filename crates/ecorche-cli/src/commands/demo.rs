@@ -2,7 +2,7 @@
 
 use super::bake::bake_one;
 use super::measure::{as_json, describe, measure, plot};
-use super::{bind_each, write_json, write_png};
+use super::{bind_each, make_folder, write_json, write_png};
 use crate::arguments::Demo;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
@@ -17,14 +17,13 @@ use ecorche::skinning::Surface;
 /// The clip with the deepest bends, which tells the methods apart.
 const SHEET_CLIP: &str = "squat";
 
-/// Frames per second that are measured: judging costs more than deforming, and every fifth frame tells as much.
+/// Frames per second that are measured: measuring costs more than deforming, and every fifth frame says as much.
 const MEASURED_FPS: f32 = 6.0;
 
 /// Builds, bakes, draws, measures.
 pub fn run(arguments: &Demo, console: &Console) -> Result<Outcome, Failure> {
     let folder = &arguments.output;
-    std::fs::create_dir_all(folder)
-        .map_err(|e| format!("{}: {e}; choose another folder with -o", folder.display()))?;
+    make_folder(folder)?;
     console.note(&format!("building sample:{}", arguments.sample));
     let ingredients = source::read(&Recipe::of(format!("sample:{}", arguments.sample)), console)?;
     let character = &ingredients.character;

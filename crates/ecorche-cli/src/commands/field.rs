@@ -15,7 +15,7 @@ use ecorche::portrait::{FieldLook, Show, Through, draw_fields, field_surface, pa
 use ecorche::sampling::Plan;
 use std::path::PathBuf;
 
-/// Most frames on a contact sheet unless told otherwise.
+/// Default limit of frames on a contact sheet.
 const PANELS: u16 = 8;
 
 /// Draws or writes what was asked for.
@@ -121,12 +121,12 @@ fn traced(name: &str, body: &Body, file: &str) -> Result<u32, Failure> {
         (m < character.meshes.len()).then(|| body.surface()?.vertex_of(character, m, v)).flatten()
     });
     found.ok_or_else(|| {
-        format!("{file}: \"{name}\" is no vertex of a skinned mesh; give VERTEX or MESH:VERTEX, counted from 0; `ecorche info {file}` lists the meshes")
+        format!("{file}: \"{name}\" is not a vertex of a skinned mesh; give VERTEX or MESH:VERTEX, counted from 0; `ecorche info {file}` lists the meshes")
             .into()
     })
 }
 
-/// Each step of a vertex and how far from skinning it then is.
+/// Each step of a vertex, and its distance from where skinning put it.
 fn list_steps(
     body: &Body,
     plan: &Plan,
@@ -144,7 +144,7 @@ fn list_steps(
         for (what, at) in &frame.found.path {
             let distance = 1e3 * at.distance(start);
             console.print_line(format_args!(
-                "frame {number}  {what:<8} {distance:8.3} mm from where skinning took it"
+                "frame {number}  {what:<8} {distance:8.3} mm from its skinned position"
             ))?;
         }
     }

@@ -198,7 +198,7 @@ fn describe_anatomy(text: &mut String, file: &AnatomyFile, body: &BodyDef) -> st
     writeln!(text, "anatomy   {} fits", file.name())?;
     writeln!(
         text,
-        "  skin: {}, {} tracking, {} joints of their own",
+        "  skin: {}, {} tracking, {} joints with their own settings",
         skin.operator.as_deref().unwrap_or(Tracking::from(skin.tracking).operator()),
         skin.tracking,
         skin.joint.len()

@@ -8,7 +8,7 @@ use ecorche::anatomy::{AnatomyFile, init};
 use ecorche::output::file;
 use ecorche::recipe::read_character;
 
-/// Writes the file and says what was placed and what not.
+/// Writes the file and says what was placed and what was not.
 pub fn run(arguments: &Init, console: &Console) -> Result<Outcome, Failure> {
     let path = &arguments.output;
     if path.exists() && !arguments.force {

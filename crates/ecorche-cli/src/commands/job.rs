@@ -1,9 +1,10 @@
 //! `ecorche job`: a long bake as a job for a render farm, in the Open Job Description.
 //!
-//! The job is a folder, as Deadline Cloud calls it a job bundle: the template, the values of its parameters in the two
-//! forms that the farm and `openjd` read, and the files it needs. Steps: the states before every chunk, if muscles or skin
-//! remember; the chunks; the join. Every step is a command of this program, and can be run again alone.
+//! The job is a folder, which Deadline Cloud calls a job bundle: the template, the values of its parameters in the two
+//! forms that the farm and `openjd` read, and the files it needs. Its steps are the states before every chunk, if a frame
+//! depends on earlier ones; the chunks; the join. Every step is a command of this program and can be repeated alone.
 
+use super::make_folder;
 use crate::arguments::Job;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
@@ -18,24 +19,14 @@ use std::path::{Path, PathBuf};
 /// The Flamenco job type, see docs/farm.md.
 const FLAMENCO: &str = include_str!("../../farm/ecorche-bake.js");
 
-/// Most values of a task parameter, by the specification.
+/// Most values of a task parameter that the specification allows.
 const MOST_CHUNKS: usize = 1024;
 
 /// Writes the job.
 pub fn run(arguments: &Job, console: &Console) -> Result<Outcome, Failure> {
-    let recipe = arguments.rig.recipe(&arguments.implicit);
-    let ingredients = source::read(&recipe, console)?;
-    let plans = source::plans(&ingredients, &arguments.sampling, &arguments.rig.file, console)?;
-    let [plan] = plans.as_slice() else {
-        return Err("a job bakes one clip; choose it with --clip".into());
-    };
-    let method = arguments.method.clone().unwrap_or_else(|| ingredients.best_stack());
-    arguments.implicit.check_use(
-        &ingredients,
-        std::slice::from_ref(&method),
-        arguments.method.is_some(),
-        console,
-    )?;
+    let ingredients = source::read(&arguments.rig.recipe(&arguments.implicit), console)?;
+    let plan = &source::one_plan(&ingredients, &arguments.sampling, &arguments.rig.file, console)?;
+    let method = arguments.implicit.method(&ingredients, arguments.method.as_ref(), console)?;
     let settings = ingredients.settings(Some(method.clone()));
     let remembers = settings.coherent
         || !settings.stack.surface.is_empty()
@@ -43,8 +34,7 @@ pub fn run(arguments: &Job, console: &Console) -> Result<Outcome, Failure> {
     let chunks = chunks(&plan.frames, usize::from(arguments.chunks));
     let clip = plan.clip.map_or("rest pose", |clip| clip.name.as_str());
 
-    std::fs::create_dir_all(&arguments.output)
-        .map_err(|e| format!("cannot make the folder {}: {e}", arguments.output.display()))?;
+    make_folder(&arguments.output)?;
     let folder = std::path::absolute(&arguments.output)?;
     let results = match &arguments.results {
         Some(results) => std::path::absolute(results)?,
@@ -53,7 +43,7 @@ pub fn run(arguments: &Job, console: &Console) -> Result<Outcome, Failure> {
     let name = arguments.name.clone().unwrap_or_else(|| stem_of(&arguments.rig.file));
     if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || "-_".contains(c)) {
         return Err(
-            format!("--name {name}: a name has letters, digits, - and _ only; give one with --name").into()
+            format!("--name {name}: only letters, digits, - and _ are allowed; choose another").into()
         );
     }
     let mut parameters = Parameters::default();
@@ -134,7 +124,7 @@ impl Parameters {
             definition["objectType"] = object.into();
             definition["dataFlow"] = flow.into();
         } else {
-            // Paths have no default: the specification lets one lie in the job's folder only.
+            // Paths have no default: the specification allows only defaults inside the job's folder.
             definition["default"] = value.as_str().into();
         }
         self.0.push((name, definition, value));

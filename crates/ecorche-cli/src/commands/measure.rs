@@ -16,12 +16,12 @@ use ecorche::sampling::Plan;
 use ecorche::skinning::Surface;
 use std::ops::ControlFlow;
 
-/// Measured clips: name, then a method and its figures each.
+/// Measured clips: the name, then each method with its figures.
 pub type Measured = Vec<(String, Vec<(String, ClipFigures)>)>;
 
 /// Measures, prints, and checks the limits.
 pub fn run(arguments: &Measure, console: &Console) -> Result<Outcome, Failure> {
-    // Limits and names are checked before minutes are spent.
+    // Checked first: measuring takes minutes.
     let limits = arguments.fail_above.as_deref().map(Limits::parse).transpose()?;
     if figure(&arguments.figure).is_none() {
         let names: Vec<&str> = ecorche::measure::FIGURES.iter().map(|f| f.name).collect();
@@ -182,7 +182,7 @@ fn compare(
     )
 }
 
-/// Muscles that are listed if they stand out of the skin, and if they grow.
+/// How many muscles are listed that pierce the skin, and that grow.
 const PIERCED: usize = 5;
 const SHOWN: usize = 12;
 

@@ -28,7 +28,7 @@ use ecorche::output::{Picture, file};
 use ecorche::recipe::Ingredients;
 use std::path::Path;
 
-/// Binds a character and tells, if asked for details, what became of its skin.
+/// Binds a character and, with --verbose, describes the parts of its skin.
 pub fn bind(
     ingredients: &Ingredients,
     settings: Settings,
@@ -56,6 +56,13 @@ pub fn bind_each(
     let bound =
         |method: &Stack| bind(ingredients, ingredients.settings(Some(method.clone())), cache, console);
     methods.iter().map(bound).collect()
+}
+
+/// Makes a folder for results, if it is missing.
+pub fn make_folder(folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| {
+        format!("{}: cannot make this folder: {error}; choose another with -o", folder.display()).into()
+    })
 }
 
 /// Writes a picture as PNG and prints its path.

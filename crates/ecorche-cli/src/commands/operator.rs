@@ -23,7 +23,7 @@ pub fn run(arguments: &OperatorArguments, console: &Console) -> Result<Outcome, 
         None => operator.default_controller(),
     };
     if let Some(bad) = arguments.openings.iter().find(|o| !(0.0..=1.0).contains(*o)) {
-        return Err(format!("an opening of {bad} makes no sense; give numbers from 0 to 1").into());
+        return Err(format!("an opening of {bad} is out of range; give numbers from 0 to 1").into());
     }
     let path = arguments.output.clone().unwrap_or_else(|| format!("{}.png", arguments.name).into());
     let graph = operator_graph(operator.as_ref(), &controller, &arguments.openings, SIDE);

@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// What is told about a run.
+/// The figures of a run.
 #[derive(Serialize)]
 struct Record {
     character: String,
@@ -22,12 +22,12 @@ struct Record {
     mesh: Summary,
     /// The coarser mesh that errors are estimated with.
     coarser: Option<Summary>,
-    /// Of each mesh, runs of vertices that follow flesh alone: first and last. Others are skinned, at least in part.
+    /// For each mesh, runs of vertices (first, last) that follow flesh alone. The others are at least partly skinned.
     flesh: Vec<Vec<[usize; 2]>>,
     frames: Vec<FrameRecord>,
 }
 
-/// What is told about a frame.
+/// The figures of a frame.
 #[derive(Serialize)]
 struct FrameRecord {
     frame: usize,
@@ -38,10 +38,10 @@ struct FrameRecord {
     error: Option<Difference>,
 }
 
-/// Set when the user interrupts; the solve then stops after the step it is at.
+/// Set when the user interrupts; the solve then stops after the current step.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Elements of the mesh that errors are estimated with, over those of the result.
+/// Element size of the mesh that errors are estimated with, relative to that of the result.
 const COARSER: f64 = 1.5;
 
 /// Solves the clip, writes cache and figures, prints them.
@@ -50,10 +50,7 @@ pub fn run(arguments: &ReferenceArguments, console: &Console) -> Result<Outcome,
         return Err(format!("--edge {edge}: not a length; give metres above 0, such as 0.01").into());
     }
     let ingredients = source::read(&arguments.shot.rig.recipe(&ImplicitArguments::default()), console)?;
-    let plans = source::plans(&ingredients, &arguments.shot.sampling, &arguments.shot.rig.file, console)?;
-    let [plan] = plans.as_slice() else {
-        return Err("--clip all is for bake and measure; solve one clip at a time".into());
-    };
+    let plan = &source::one_plan(&ingredients, &arguments.shot.sampling, &arguments.shot.rig.file, console)?;
     let character = &ingredients.character;
     let shot = Shot::new(character, plan);
     let figures = arguments.shot.output.with_extension("json");
@@ -70,7 +67,7 @@ pub fn run(arguments: &ReferenceArguments, console: &Console) -> Result<Outcome,
         let found = character.skeleton.find(name).filter(|&j| joints[j].in_skin);
         found.map(Some).ok_or_else(|| {
             let names: Vec<&str> = joints.iter().filter(|j| j.in_skin).map(|j| j.name.as_str()).collect();
-            format!("{option} {name}: no joint of the skin is called so; there are {}", names.join(", "))
+            format!("{option} {name}: no joint of the skin has this name; there are {}", names.join(", "))
         })
     };
     let settings = Settings {
@@ -90,7 +87,7 @@ pub fn run(arguments: &ReferenceArguments, console: &Console) -> Result<Outcome,
         let other = Reference::new(character.clone(), &Settings { edge, ..settings }).map_err(name_of)?;
         coarser = Some((other, output::create(&beside, &shot)?));
     }
-    // A second interrupt while this one is being honoured is not an error.
+    // Without a handler an interrupt ends the process at once.
     let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
     let mut record = Record {
         character: character.name.clone(),
@@ -155,7 +152,7 @@ pub fn run(arguments: &ReferenceArguments, console: &Console) -> Result<Outcome,
     Ok(judge(&record, arguments.check, console))
 }
 
-/// A duration as it is said.
+/// A duration in words.
 fn spoken(time: Duration) -> String {
     let seconds = time.as_secs();
     if seconds < 90 { format!("{seconds} s") } else { format!("{} min", (seconds + 30) / 60) }
@@ -224,7 +221,7 @@ fn table(record: &Record, plan: &Plan) -> String {
     text
 }
 
-/// Warns of frames that are not to be trusted; they fail a check.
+/// Warns of frames whose result cannot be trusted; they fail a check.
 fn judge(record: &Record, check: bool, console: &Console) -> Outcome {
     let list = |bad: &dyn Fn(&PoseReport) -> bool| -> Vec<String> {
         record.frames.iter().filter(|f| bad(&f.report)).map(|f| f.frame.to_string()).collect()

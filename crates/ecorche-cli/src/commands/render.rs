@@ -8,7 +8,7 @@ use ecorche::character::Character;
 use ecorche::output::{Picture, file, picture};
 use ecorche::portrait::{Look, MuscleLook, contact_sheet, draw_frames, side_by_side};
 
-/// Most frames on a contact sheet unless told otherwise.
+/// Default limit of frames on a contact sheet.
 const PANELS: u16 = 12;
 
 /// Draws what was asked for.

@@ -1,6 +1,6 @@
-//! `ecorche states`: what muscles and skin remember before chosen frames, so that pieces of a bake need not play their past.
+//! `ecorche states`: the state of muscles and skin before chosen frames, so that pieces of a bake need not play earlier ones.
 
-use super::bind;
+use super::{bind, make_folder};
 use crate::arguments::States;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
@@ -8,19 +8,15 @@ use ecorche::bake::save_state;
 use ecorche::deform::{Playback, Workspace};
 use std::path::{Path, PathBuf};
 
-/// Where the state before `frame` is.
-pub fn state_path(folder: &Path, frame: usize) -> PathBuf {
+/// The file of the state before `frame`.
+fn state_path(folder: &Path, frame: usize) -> PathBuf {
     folder.join(format!("before-{frame}.state"))
 }
 
 /// Plays the clip once, without writing a frame, and saves the states.
 pub fn run(arguments: &States, console: &Console) -> Result<Outcome, Failure> {
-    let recipe = arguments.rig.recipe(&arguments.implicit);
-    let ingredients = source::read(&recipe, console)?;
-    let plans = source::plans(&ingredients, &arguments.sampling, &arguments.rig.file, console)?;
-    let [plan] = plans.as_slice() else {
-        return Err("states are of one clip; choose it with --clip".into());
-    };
+    let ingredients = source::read(&arguments.rig.recipe(&arguments.implicit), console)?;
+    let plan = &source::one_plan(&ingredients, &arguments.sampling, &arguments.rig.file, console)?;
     let mut frames = arguments.before.clone();
     frames.sort_unstable();
     frames.dedup();
@@ -33,17 +29,10 @@ pub fn run(arguments: &States, console: &Console) -> Result<Outcome, Failure> {
         )
         .into());
     }
-    let method = arguments.method.clone().unwrap_or_else(|| ingredients.best_stack());
-    arguments.implicit.check_use(
-        &ingredients,
-        std::slice::from_ref(&method),
-        arguments.method.is_some(),
-        console,
-    )?;
+    let method = arguments.implicit.method(&ingredients, arguments.method.as_ref(), console)?;
     let settings = ingredients.settings(Some(method));
     let body = bind(&ingredients, settings.clone(), source::user_cache(&arguments.cache).as_ref(), console)?;
-    std::fs::create_dir_all(&arguments.output)
-        .map_err(|e| format!("cannot make the folder {}: {e}", arguments.output.display()))?;
+    make_folder(&arguments.output)?;
     let key = ingredients.key(&settings, plan);
     let mut playback = Playback::new(&body, plan);
     let mut workspace = Workspace::default();

@@ -28,11 +28,11 @@ pub fn run(arguments: &StudioArguments, console: &Console) -> Result<Outcome, Fa
     ecorche_studio::open(ingredients, options, |address, closer| {
         // Without it an interrupt ends the process at once, which loses no more than a crash does.
         let _ = ctrlc::set_handler(move || closer.close());
-        // Without an address nobody finds the page, but one that is opened in the browser needs none.
+        // Nobody finds the page without its address, unless the browser is opened for them.
         if let Err(failure) = console.print_line(address.url()) {
             console.warn(&failure.to_string());
         }
-        console.note("open for this machine alone; Ctrl+C ends it");
+        console.note("open on this machine only; Ctrl+C ends it");
     })?;
     Ok(Outcome::Done)
 }

@@ -132,7 +132,7 @@ fn resume(scene: &mut Scene, arguments: &Tissue, console: &Console) -> Result<Lo
     Ok(log)
 }
 
-/// Names of the bodies' files, without ending.
+/// Names of the bodies' files, without extension.
 fn body_files(scene: &Scene) -> Vec<String> {
     names::file_names(&scene.bodies.iter().map(|body| body.name.as_str()).collect::<Vec<_>>())
 }

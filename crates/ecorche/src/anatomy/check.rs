@@ -53,7 +53,7 @@ impl Anatomy {
         check.problems
     }
 
-    /// Builds the muscles and fat in a character, both sides, as a bind does but for the skin around them; `None` without
+    /// Builds the muscles and fat in a character, both sides, as a bind does except for the skin around them; `None` without
     /// any. `folder`: where the files of bones are relative to.
     pub fn build(
         &self,
@@ -68,7 +68,7 @@ impl Anatomy {
         Musculature::new(&body, &character.skeleton, &bind, folder, Vec::new()).map(Some)
     }
 
-    /// Where the file has what an error of building is about. A mirror image is written where its original is.
+    /// Where in the file the cause of a build error is. A mirror image is where its original is.
     pub(super) fn place_of(&self, error: &BuildError) -> Path {
         let (lists, name, key) = error.place();
         let body = &self.body;
@@ -91,7 +91,7 @@ impl Anatomy {
 }
 
 impl Anatomy {
-    /// Meshes, materials and pieces that `character` has not; empty when it has all.
+    /// Meshes, materials and pieces that `character` lacks; empty when it has all.
     pub(super) fn check_pieces(&self, character: &Character) -> Vec<Problem> {
         let mut problems = Vec::new();
         let skinned = || character.meshes.iter().filter(|mesh| mesh.skin().is_some());

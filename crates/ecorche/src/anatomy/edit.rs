@@ -97,7 +97,7 @@ pub enum Edit {
     Mirror {
         /// Which entry.
         target: Target,
-        /// Whether it stands for both sides.
+        /// Whether it defines both sides.
         linked: bool,
     },
     /// Replaces part of the text. Every edit becomes one, and so does its inverse.
@@ -122,8 +122,8 @@ pub enum EditError {
         /// What is missing.
         what: String,
     },
-    /// The entry is no block of its own.
-    #[error("{file}: {what} is not written as [[{what}]] blocks; rewrite it so before editing it here")]
+    /// The entry is not written as a block.
+    #[error("{file}: {what} is not written as [[{what}]] blocks; rewrite it that way before editing it here")]
     NotBlocks {
         /// The file.
         file: String,

@@ -179,7 +179,7 @@ impl Reading {
         Anatomy { skin, piece, body }
     }
 
-    /// A value of the file; `None` for one that TOML has and an anatomy has not.
+    /// A value of the file; `None` for a kind of TOML value that anatomies do not use.
     fn value(&mut self, item: &Item, path: &Path) -> Option<Value> {
         if let Some(table) = item.as_table_like() {
             let items = table.iter().filter(|(_, item)| !item.is_none());

@@ -20,7 +20,7 @@ pub(super) fn rigid(map: Affine3A) -> Affine3A {
 }
 
 impl BindFrames {
-    /// The frames a character's skins were bound in. A joint outside every skin stands to its nearest bound
+    /// The frames a character's skins were bound in. A joint outside every skin is placed relative to its nearest bound
     /// ancestor, else descendant, as in the rest pose; without any, where the rest pose has it.
     pub fn of(character: &Character) -> Self {
         let skeleton = &character.skeleton;

@@ -59,7 +59,7 @@ fn skin(text: &mut String) -> std::fmt::Result {
     writeln!(text, "# [skin.joint.\"LeftForeArm\"]\n# operator = \"bulge\"\n# controller = \"finger\"\n")
 }
 
-/// A value for a setting that is commented out: contact, as the skin has it without.
+/// A value for a setting that is commented out: contact, which is the default.
 fn example_of(kind: &Kind) -> &'static str {
     let known = choices(kind).unwrap_or_default();
     known.iter().find(|choice| **choice == "contact").or(known.first()).copied().unwrap_or_default()

@@ -28,7 +28,7 @@ pub struct SkinDef {
     /// How far skin beside a contact may move from its skinned place, in inner radii of its part; 0 to 10.
     pub max_offset: f32,
     /// How the skin lies over muscles that meet.
-    pub blend: MuscleBlend,
+    pub blend: Grooves,
     /// What becomes of characters of several pieces.
     pub layers: Layering,
     /// How much of the muscles' motion shows on the skin, 0 to 5: 0 soft, 1 lean, 1.5 as in comics.
@@ -50,7 +50,7 @@ impl Default for SkinDef {
             closure: 1.0,
             gap: 0.02,
             max_offset: 0.1,
-            blend: MuscleBlend::Fillet,
+            blend: Grooves::Fillet,
             layers: Layering::Auto,
             definition: 1.0,
             solver: SolverDef::Direct,
@@ -103,10 +103,10 @@ impl fmt::Display for TrackingDef {
     }
 }
 
-/// How the skin lies over muscles that meet.
+/// How the skin lies over the grooves between muscles that meet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum MuscleBlend {
+pub enum Grooves {
     /// Rounded in grooves: skin and fascia span them.
     #[default]
     Fillet,

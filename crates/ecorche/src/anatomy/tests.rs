@@ -507,7 +507,7 @@ fn earlier_names_of_keys_are_read_and_an_edit_writes_the_present_one() {
         parse(&OLD.replace("leash", "max_offset").replace("joining", "blend").replace("broad", "wide_axis"));
     assert_eq!(file.anatomy(), new.anatomy());
     assert_eq!(file.anatomy().skin.max_offset, 0.3);
-    assert_eq!(file.anatomy().skin.blend, MuscleBlend::Detail);
+    assert_eq!(file.anatomy().skin.blend, Grooves::Detail);
     assert_eq!(file.text(), OLD, "reading changes nothing");
 
     let back = file.apply(&set(Target::Skin, "max_offset", 0.2f32)).unwrap();
@@ -522,7 +522,7 @@ fn earlier_names_of_keys_are_read_and_an_edit_writes_the_present_one() {
     file.apply(&set(Target::Skin, "leash", 0.1f32)).unwrap();
     assert!(file.text().contains("max_offset = 0.1"), "an earlier name in an edit means the present one");
     file.apply(&Edit::Clear { target: Target::Skin, field: "blend".to_owned() }).unwrap();
-    assert_eq!(file.anatomy().skin.blend, MuscleBlend::Fillet);
+    assert_eq!(file.anatomy().skin.blend, Grooves::Fillet);
     let muscle = Target::Entry(Kind::Muscle, "a".to_owned(), Side::Middle);
     file.apply(&set(muscle, "wide_axis", Vec3::Y)).unwrap();
     assert_eq!(file.anatomy().body.muscle[0].wide_axis, Some(Vec3::Y));

@@ -341,6 +341,7 @@ fn extent(nodes: &[RawNode], pose: &[Transform]) -> Vec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::character::damage::damaged;
 
     const ARM: &str = "HIERARCHY
 ROOT Hips
@@ -465,15 +466,7 @@ Frame Time: .05
     #[test]
     fn damaged_files_never_panic() {
         arbtest::arbtest(|u| {
-            let mut bytes = ARM.as_bytes().to_vec();
-            for _ in 0..u.int_in_range(1..=6)? {
-                let at = u.choose_index(bytes.len())?;
-                match u.int_in_range(0..=2)? {
-                    0 => bytes[at] = u.arbitrary()?,
-                    1 => bytes.truncate(at.max(1)),
-                    _ => bytes.insert(at, *u.choose(b"{}\n 9.-eXZ")?),
-                }
-            }
+            let bytes = damaged(u, ARM.as_bytes(), &["{", "}", "\n", " ", "9", ".", "-", "e", "X"])?;
             let _ = read_bytes(&bytes, None, Path::new("fuzz.bvh"));
             Ok(())
         });

@@ -12,6 +12,8 @@ mod bvh;
 pub mod check;
 mod clip;
 mod dae;
+#[cfg(test)]
+mod damage;
 mod error;
 mod fbx;
 pub(crate) mod gltf;
@@ -37,6 +39,7 @@ pub use mesh::{Binding, Faces, Mesh, Morph};
 pub use pose::Pose;
 pub use read::read;
 pub use skeleton::{Joint, Skeleton};
+pub(crate) use skin::add_up_repeated;
 pub use skin::{Influences, Skin};
 pub use world::World;
 

@@ -170,6 +170,7 @@ impl Content {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::character::damage::damaged;
     use glam::Vec2;
 
     fn parse(text: &str) -> RawCharacter {
@@ -268,15 +269,7 @@ mod tests {
             "o a\n{SQUARE}vn 0 0 1\nvt 0 1\nusemtl m\nf 1/1/1 2//1 3 \\\n4\no b\nv 1 2 3\nf -1 6 6\nl 1 2\n"
         );
         arbtest::arbtest(|u| {
-            let mut bytes = sound.clone().into_bytes();
-            for _ in 0..u.int_in_range(1..=6)? {
-                let at = u.choose_index(bytes.len())?;
-                match u.int_in_range(0..=2)? {
-                    0 => bytes[at] = u.arbitrary()?,
-                    1 => bytes.truncate(at.max(1)),
-                    _ => bytes.insert(at, *u.choose(b"-/\\ \n0987o#")?),
-                }
-            }
+            let bytes = damaged(u, sound.as_bytes(), &["-", "/", "\\", " ", "\n", "0", "98", "o", "#"])?;
             let _ = read_bytes(&bytes, None, Path::new("fuzz.obj"));
             Ok(())
         });

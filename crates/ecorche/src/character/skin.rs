@@ -25,6 +25,17 @@ pub struct Influences {
     weights: Vec<f32>,
 }
 
+/// Adds up the weights of entries with the same joint in a list sorted by joint.
+pub(crate) fn add_up_repeated<W: Copy + std::ops::AddAssign>(sorted: &mut Vec<(u32, W)>) {
+    sorted.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 += next.1;
+        }
+        same
+    });
+}
+
 impl Influences {
     /// Takes `(joint, weight)` lists, one per vertex: drops weights that are not positive and
     /// finite, sorts by falling weight (then joint), adds up repeated joints, normalises.
@@ -34,13 +45,7 @@ impl Influences {
         for mut list in per_vertex {
             list.retain(|&(_, w)| w.is_finite() && w > 0.0);
             list.sort_unstable_by_key(|&(joint, _)| joint);
-            list.dedup_by(|next, kept| {
-                let same = next.0 == kept.0;
-                if same {
-                    kept.1 += next.1;
-                }
-                same
-            });
+            add_up_repeated(&mut list);
             list.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
             if list.is_empty() {
                 list.push((0, 1.0));

@@ -6,7 +6,7 @@ use serde::ser::{self, Serialize};
 use serde::{Deserialize, forward_to_deserialize_any};
 use std::fmt::{self, Display};
 
-/// Why bytes are no such value.
+/// Why bytes do not hold such a value.
 #[derive(Debug)]
 pub(super) struct Mismatch;
 
@@ -37,7 +37,7 @@ pub(super) fn to_bytes(value: &impl Serialize) -> Result<Vec<u8>, Mismatch> {
     Ok(writer.0)
 }
 
-/// The value of `bytes`, all of which it must take.
+/// The value in `bytes`, all of which must be used.
 pub(super) fn from_bytes<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Mismatch> {
     let mut reader = Reader(bytes);
     let value = T::deserialize(&mut reader)?;
@@ -223,7 +223,7 @@ impl<'a> Reader<'a> {
         self.take(N)?.try_into().map_err(|_| Mismatch)
     }
 
-    /// A length that the bytes left can hold.
+    /// A length that fits the remaining bytes.
     fn length(&mut self) -> Result<usize, Mismatch> {
         let length = usize::try_from(u64::from_le_bytes(self.array()?)).map_err(|_| Mismatch)?;
         if length <= self.0.len() { Ok(length) } else { Err(Mismatch) }

@@ -1,4 +1,4 @@
-//! The field of a whole body in a pose, to be looked at and for the schemes of the papers.
+//! The field of a whole body in a pose, for pictures and for the schemes of the papers.
 
 use super::{Body, Settings};
 use crate::character::Pose;
@@ -44,14 +44,14 @@ pub(super) fn posed<'a>(tree: &Arc<Tree>, parts: &'a Parts, posed_from_bind: &[A
     PosedTree::new(tree.clone(), parts.parts.iter().map(posed).collect())
 }
 
-/// A motion that is not finite or cannot be undone is taken for none.
+/// A motion that is not finite or not invertible counts as the identity.
 pub(super) fn sound(motion: &Affine3A) -> Affine3A {
     if motion.is_finite() && motion.inverse().is_finite() { *motion } else { Affine3A::IDENTITY }
 }
 
 impl Body {
     /// The composed field in `pose`, as the papers' schemes see it; [`Tracking::Robust`](super::Tracking::Robust) takes the same parts
-    /// and composes them its own way. `None` without tracking or skin.
+    /// and composes them in its own way. `None` without tracking or skin.
     pub fn field(&self, pose: &Pose) -> Option<BodyField<'_>> {
         let implicit = self.implicit.as_deref()?;
         let posed_from_bind = implicit.surface.posed_from_rest(&self.character, pose);

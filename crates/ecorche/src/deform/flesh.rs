@@ -4,11 +4,11 @@
 //! lies under that part's skin. A fat pad displaces the flesh of its parts.
 //!
 //! Based on: Roussellet. Doctoral thesis. 2018, chapter 6.
-//! Differs in: muscles do not join the fields of the skin; skinned positions are lifted by what the muscles come nearer to them.
+//! Differs in: muscles do not join the fields of the skin; skinned positions are lifted by as much as the muscles approach them.
 
 use super::layers::{PartPads, PosedFibre, PosedLayers, PosedPad, on_stations};
 use super::{MuscleSettings, State};
-use crate::anatomy::{BindFrames, MuscleBlend};
+use crate::anatomy::{BindFrames, Grooves};
 use crate::character::Character;
 use crate::dynamics::{self, Keep, Obstacle, Report, Rigid, SignedDistance};
 use crate::field::falloff::STEEPNESS;
@@ -23,14 +23,14 @@ use rayon::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Places along a muscle at which its share in a part is known.
+/// Stations along a muscle at which its share in a part is stored.
 const STATIONS: usize = 17;
-/// A part with at least this share of the skin around a place of a muscle has all of the muscle there.
+/// A part with at least this share of the skin around a station of a muscle owns all of the muscle there.
 const FULL_SHARE: f32 = 0.2;
-/// Share of its largest thickness below which a muscle is tendon, which belongs to no part; from twice this on it is all
+/// Share of its largest thickness below which a muscle is tendon, which belongs to no part; above twice this it is all
 /// muscle. With 0 the tendons of mh_base's forearms, which reach 14 mm around them, moved its thumbs by up to 19 mm.
 const TENDON: f64 = 0.3;
-/// In inner radii of the part: a muscle moves no skin that is farther from it at bind.
+/// A muscle does not move skin that is farther from it at bind than this, in inner radii of the part.
 const DEEPEST: f64 = 1.5;
 /// Length of a step before the first frame, seconds.
 const PRE_ROLL_STEP: f32 = 1.0 / 24.0;
@@ -77,12 +77,12 @@ impl Flesh {
     }
 
     /// The layers at rest.
-    pub fn at_rest(&self, blend: MuscleBlend) -> robust::RestLayers {
+    pub fn at_rest(&self, blend: Grooves) -> robust::RestLayers {
         let flesh = self.musculature.at_bind();
         let definition = &self.musculature.definition().muscle;
         robust::RestLayers {
             gains: flesh.muscles.iter().map(|m| definition[m.muscle].definition).collect(),
-            rounds_grooves: blend == MuscleBlend::Fillet,
+            rounds_grooves: blend == Grooves::Fillet,
             layers: Arc::new(self.layers(&flesh)),
             shares: self.shares.clone(),
         }
@@ -118,7 +118,7 @@ impl Flesh {
         Moment { flesh, report: Report::default() }
     }
 
-    /// Moves muscles and fat on to the pose at `time`, seconds. If a joint has no finite matrix they stay where they are.
+    /// Moves muscles and fat to the pose at `time`, seconds. If a joint has no finite matrix they stay where they are.
     pub fn step(
         &self,
         posed_from_bind: &[Affine3A],
@@ -176,12 +176,12 @@ impl Flesh {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Moment {
     pub flesh: muscle::Flesh,
-    /// Of the step that led here; empty for a pose that needed none.
+    /// Report of the step that led here; empty for a pose without one.
     pub report: Report,
 }
 
 impl MuscleSettings {
-    /// The solver's settings for a step of `dt` seconds: always the same substeps, whatever the rate of frames.
+    /// The solver's settings for a step of `dt` seconds: always the same substeps, whatever the frame rate.
     fn of_step(&self, dt: f32) -> muscle::Settings {
         let mut settings = muscle::Settings { motion: self.motion, dynamics: self.dynamics };
         settings.dynamics.substeps = (self.substeps_per_second * dt).round().clamp(1.0, 10_000.0) as usize;
@@ -194,7 +194,7 @@ impl MuscleSettings {
     }
 }
 
-/// What lies where at bind.
+/// What lies under which skin at bind.
 struct Under {
     bellies: Vec<Arc<[f32]>>,
     shares: Vec<Vec<(u32, f32)>>,
@@ -235,7 +235,7 @@ fn under(character: &Character, surface: &Surface, parts: &Parts, musculature: &
                 if let Some(Near { distance, s, .. }) = muscle.near(p.as_dvec3(), 2.0 * thick)
                     && distance < thick
                 {
-                    // Divided between stations, and less with the distance: a hard limit would make left and right
+                    // Divided between stations and falling with the distance: a hard limit would make left and right
                     // differ.
                     let at = s as f32 * (STATIONS - 1) as f32;
                     let station = (at as usize).min(STATIONS - 2);
@@ -305,7 +305,7 @@ fn shares(counts: Vec<[f32; STATIONS]>, named: Option<&[bool]>) -> Vec<(usize, V
     shares
 }
 
-/// The skin of a part, which muscles stay inside of.
+/// The skin of a part, which muscles stay inside.
 #[derive(Debug)]
 struct Skin {
     field: Grid,

@@ -1,4 +1,4 @@
-//! Tracking: the welded surface through tracking and back.
+//! Takes the welded surface through tracking and back to the meshes.
 
 use super::flesh::{Flesh, Moment};
 use super::papers::{self, Papers};
@@ -98,7 +98,7 @@ impl Implicit {
         w.posed_from_bind.extend(world_from_joint.iter().zip(binds).map(|(&world, &bind)| world * bind));
     }
 
-    /// Muscles and fat in the pose: on from the state, or where the pose alone has them. `None` without any.
+    /// Muscles and fat in the pose: continued from the state, or from the pose alone. `None` without any.
     pub fn move_muscles(
         &self,
         time: f32,
@@ -136,7 +136,7 @@ impl Implicit {
 
     /// Tracks the surface; joints without a finite matrix are taken to be where they were at bind time. `trace`: the vertex
     /// whose path is recorded. Returns the counts and how many vertices fell back; pieces that follow the body have no
-    /// field to fall from.
+    /// field and are not counted.
     pub fn track(
         &self,
         (character, world_from_joint): (&Character, &[Affine3A]),

@@ -1,4 +1,4 @@
-//! Muscles and fat of every part in one moment.
+//! Muscles and fat of every part at one moment.
 //!
 //! Muscles are asked for their distance. Fat displaces the flesh: with o the offset of a pad and w its share at p, the part has at
 //! p the value it had at `p - w(p) o`, summed over pads: the space under the skin moves and smooth shapes stay smooth.
@@ -18,8 +18,8 @@ pub(super) struct PosedFibre {
 }
 
 impl PosedFibre {
-    /// From a point to the belly, metres, negative inside; `None` if it is `most` away or more. Tendons are as far away again as the
-    /// fibre is thick.
+    /// From a point to the belly, metres, negative inside; `None` if it is `most` away or more. Tendons count as farther away by
+    /// the thickness of the fibre.
     #[inline]
     fn distance(&self, point: Vec3, most: f32) -> Option<f32> {
         let thickest = self.table.thickest();
@@ -38,14 +38,14 @@ pub(super) struct PosedPad {
 }
 
 impl PosedPad {
-    /// `None` for a pad in its place.
+    /// `None` for a pad that is not displaced.
     pub fn new(fat: &PosedFat) -> Option<Self> {
         let offset = fat.offset.as_vec3();
         (offset != Vec3::ZERO).then(|| Self { field: fat.field, support: fat.field.support(), offset })
     }
 }
 
-/// A list over even stations, two at least, at `s`.
+/// Interpolates a list of at least two even stations at `s`.
 #[inline]
 pub(super) fn on_stations(list: &[f32], s: f32) -> f32 {
     let last = list.len() - 1;

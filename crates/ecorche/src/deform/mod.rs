@@ -77,7 +77,7 @@ pub enum BindError {
     Anatomy(#[from] BuildError),
     /// There is no outside for skin to be on.
     #[error(
-        "more than {most} pairs of the skin's {triangles} triangles cross at rest: it is a heap of triangles, which cannot \
+        "more than {most} pairs of the skin's {triangles} triangles cross at rest: it is a triangle soup, which cannot \
          be tracked; remove meshes that lie on each other, or choose a skinning without tracking"
     )]
     Crossing {
@@ -151,7 +151,7 @@ impl Workspace {
     }
 }
 
-/// Another number for every body of this process.
+/// A number for every body, unique in this process.
 fn next_id() -> u64 {
     static BODIES: AtomicU64 = AtomicU64::new(0);
     BODIES.fetch_add(1, Ordering::Relaxed)
@@ -200,7 +200,7 @@ impl Body {
         Ok(Self { character, settings, skinners, id: next_id(), surface, implicit, layers })
     }
 
-    /// The same body with other layers on the surface. All else is shared, so that this takes no time to speak of.
+    /// The same body with other layers on the surface. All else is shared, so this is nearly free.
     pub fn with_layers(&self, layers: Vec<LayerDef>) -> Result<Self, BindError> {
         let mut body = Self { id: next_id(), ..self.clone() };
         body.settings.stack.surface = layers;
@@ -250,7 +250,7 @@ impl Body {
     }
 
     /// The character in `pose`, which must be one of its own (see [`Pose::rest`]). Depends on nothing else:
-    /// muscles are where the pose alone has them.
+    /// muscles are where the pose alone puts them.
     pub fn deform(&self, pose: &Pose, time: f32, workspace: &mut Workspace) -> Frame {
         let mut frame = Frame::default();
         self.deform_into(pose, time, None, workspace, &mut frame);
@@ -260,15 +260,15 @@ impl Body {
     /// The next frame of an animation; the frames before left `state`. Muscles swing on from there, and with
     /// [`Settings::coherent`] tracking starts from there. Otherwise the same as [`Body::deform`].
     ///
-    /// A frame at the time and pose of the last holds the muscles; one before it, or more than half a second after
-    /// it, is a first one: they start settled in its pose.
+    /// A frame with the time and pose of the last keeps the muscles as they are; one before it, or more than half a second after
+    /// it, counts as the first: muscles start settled in its pose.
     pub fn deform_next(&self, pose: &Pose, time: f32, state: &mut State, workspace: &mut Workspace) -> Frame {
         let mut frame = Frame::default();
         self.deform_into(pose, time, Some(state), workspace, &mut frame);
         frame
     }
 
-    /// Moves the muscles on to a frame and leaves out the skin; `None` without muscles.
+    /// Moves the muscles to a frame without the skin; `None` without muscles.
     pub fn advance(
         &self,
         pose: &Pose,

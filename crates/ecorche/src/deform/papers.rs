@@ -1,6 +1,6 @@
 //! The schemes of 2012 and 2014 on a whole character, to compare with.
 //!
-//! The 2014 scheme carries positions on from pose to pose. Here it always comes from bind: the joints' local
+//! The 2014 scheme carries positions from pose to pose. Here it always starts from bind: the joints' local
 //! transforms are blended in even steps, so that a frame depends on its pose alone.
 
 use super::field::{self, BodyField, sound};
@@ -24,7 +24,7 @@ use glam::{Affine3A, Quat, Vec3};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Largest turn of a joint in one substep, radians: 10 degrees, which serve up to 150 on a plain limb
+/// Largest turn of a joint in one substep, radians: 10 degrees, enough for bends up to 150 on a plain limb
 /// ([`crate::tracking`]). Not tuned on characters.
 const LARGEST_TURN: f32 = 10.0 * std::f32::consts::PI / 180.0;
 
@@ -180,7 +180,7 @@ impl<'a, 'w> FromBind<'a, 'w> {
         }
     }
 
-    /// Of all joints but roots: turning everything needs no tracking.
+    /// Largest turn of all joints but roots: turning the whole body needs no tracking.
     fn largest_turn(&self) -> f32 {
         let joints = self.scene.character.skeleton.joints.iter();
         let turns =

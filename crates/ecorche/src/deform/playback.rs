@@ -1,4 +1,4 @@
-//! Frames of a clip as a whole animation has them.
+//! Frames of a clip as in the whole animation.
 
 use super::{Body, SavedState, State, Workspace};
 use crate::character::Pose;
@@ -6,8 +6,8 @@ use crate::frame::{Frame, MuscleReport};
 use crate::muscle::Flesh;
 use crate::sampling::Plan;
 
-/// Plays a clip. In whatever order frames are asked for, each is the same as when the clip is played from its start:
-/// the frames between are played, too. Without muscles that swing, layers that remember
+/// Plays a clip. In any order of requests, each frame is the same as when the clip is played from its start:
+/// the frames in between are played as well. Without muscles that swing, layers that remember
 /// and [`Settings::coherent`](super::Settings) a frame depends on its pose alone.
 #[derive(Clone, Debug)]
 pub struct Playback<'a> {
@@ -28,17 +28,17 @@ impl<'a> Playback<'a> {
         Self { body, plan, state, pose: Pose::rest(body.character()), next: 0, between: Frame::default() }
     }
 
-    /// Goes on where another playback of the same body and clip left off.
+    /// Continues where another playback of the same body and clip left off.
     pub fn resume(body: &'a Body, plan: &'a Plan<'a>, saved: SavedState) -> Self {
         Self { state: saved.state, next: saved.next, ..Self::new(body, plan) }
     }
 
-    /// What the frames so far left; [`Playback::resume`] goes on from it with the same bits.
+    /// The state after the frames so far; [`Playback::resume`] continues from it with the same bits.
     pub fn state(&self) -> SavedState {
         SavedState { state: self.state.clone(), next: self.next }
     }
 
-    /// As [`Playback::state`], of a playback that is over: nothing is copied.
+    /// As [`Playback::state`], but consumes the playback: nothing is copied.
     pub fn into_state(self) -> SavedState {
         SavedState { state: self.state, next: self.next }
     }
@@ -57,7 +57,7 @@ impl<'a> Playback<'a> {
         self.body.deform_into(&self.pose, time, Some(&mut self.state), workspace, frame);
     }
 
-    /// Muscles alone, moved on to that frame; `None` without any.
+    /// Muscles alone, moved to that frame; `None` without any.
     pub fn advance(&mut self, number: usize, workspace: &mut Workspace) -> Option<(Flesh, MuscleReport)> {
         self.run_to(number, workspace);
         self.body.advance(&self.pose, self.plan.time(number), &mut self.state, workspace)
@@ -70,7 +70,7 @@ impl<'a> Playback<'a> {
         self.next = number + 1;
     }
 
-    /// Plays what comes before the frame, as far as it matters to it, and stands before it: [`Playback::state`] is then what
+    /// Plays the earlier frames, as far as they matter, and stops before the frame: [`Playback::state`] is then what
     /// [`Playback::resume`] needs to begin with that frame.
     pub fn play_to(&mut self, number: usize, workspace: &mut Workspace) {
         let swings = self.body.has_muscles() && self.body.settings().muscles.remembers();

@@ -23,7 +23,7 @@ pub struct SavedState {
 /// Why a saved state cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
-    /// Something else.
+    /// The file is something else.
     #[error("not a saved state; give a file that was saved as one")]
     NotAState,
     /// Of another version of this library.
@@ -49,7 +49,7 @@ pub enum StateError {
 
 impl SavedState {
     /// The state as bytes. `key` says what the animation is made from ([`Ingredients::key`](crate::recipe::Ingredients::key));
-    /// only who gives the same key can load it.
+    /// loading it needs the same key.
     pub fn to_bytes(&self, key: &[u8; KEY]) -> Vec<u8> {
         let mut bytes = Vec::new();
         bytes.extend_from_slice(MAGIC);

@@ -1,7 +1,7 @@
 //! What a character is bound with.
 
 use super::stack::{Stack, Tracking};
-use crate::anatomy::{ControllerDef, MuscleBlend, SamplesDef, SkinDef, SolverDef};
+use crate::anatomy::{ControllerDef, Grooves, SamplesDef, SkinDef, SolverDef};
 use crate::character::Skeleton;
 use crate::dynamics::{self, Solver};
 use crate::field::{Composition, operator};
@@ -18,13 +18,13 @@ pub struct MuscleSettings {
     pub motion: Motion,
     /// How links are solved; the number of substeps comes from `substeps_per_second`.
     pub dynamics: dynamics::Settings,
-    /// Substeps a second, whatever the rate of frames: 50 in a frame at 24 a second. Twice as many change the arm
+    /// Substeps a second, whatever the frame rate: 50 in a frame at 24 a second. Twice as many change the arm
     /// sample's swing by 4 %; at 960 by 5.4 %.
     pub substeps_per_second: f32,
-    /// How long the first pose is held before an animation starts, seconds, at most: without inertia, until nothing moves.
+    /// Longest time the first pose is held before an animation starts, seconds: without inertia, until nothing moves.
     pub pre_roll: f32,
     /// How the skin lies over them where they meet.
-    pub blend: MuscleBlend,
+    pub blend: Grooves,
 }
 
 impl Default for MuscleSettings {
@@ -34,12 +34,12 @@ impl Default for MuscleSettings {
             dynamics: dynamics::Settings::default(),
             substeps_per_second: 1200.0,
             pre_roll: 1.0,
-            blend: MuscleBlend::default(),
+            blend: Grooves::default(),
         }
     }
 }
 
-/// What [`Body::bind`](super::Body::bind) makes of a character. All but the stack concern tracking and what lies
+/// How [`Body::bind`](super::Body::bind) binds a character. All but the stack concern tracking and what lies
 /// under it.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -61,9 +61,9 @@ pub struct Settings {
     /// How the schemes of the papers join the fields of two parts; `None` blends for 2012 and makes contact
     /// for 2014.
     pub composition: Option<Composition>,
-    /// Skeleton joints at which they are joined otherwise.
+    /// Skeleton joints with other operators.
     pub joint_compositions: Vec<(usize, Composition)>,
-    /// Skeleton joints of whose parts samples were added or taken away by hand.
+    /// Skeleton joints whose parts had samples added or removed by hand.
     pub joint_samples: Vec<(usize, SamplesDef)>,
 }
 

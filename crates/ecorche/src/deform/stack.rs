@@ -62,7 +62,7 @@ pub enum StackError {
     },
     /// Muscles and fat without the tracking that brings the skin onto them.
     #[error(
-        "{stack}: skin follows muscles and fat by robust tracking alone; choose that, or nothing under the skin"
+        "{stack}: skin follows muscles and fat only with robust tracking; choose that, or nothing under the skin"
     )]
     Under {
         /// The stack.
@@ -230,7 +230,7 @@ impl Tracking {
     /// Every scheme.
     pub const ALL: [Self; 3] = [Self::Robust, Self::Scheme2012, Self::Scheme2014];
 
-    /// The operator that joins parts where nobody names another: the paper of 2012 blends them, the others keep them
+    /// The operator that joins parts unless another is named: the paper of 2012 blends them, the others keep them
     /// apart.
     pub fn operator(self) -> &'static str {
         match self {
@@ -272,7 +272,7 @@ impl FromStr for Tracking {
     }
 }
 
-/// A name that is none of the known ones.
+/// An unknown name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no {what} is called \"{name}\"; choose among {known}")]
 pub struct UnknownName {

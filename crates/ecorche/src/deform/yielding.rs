@@ -7,7 +7,7 @@
 //! Only what is drawn, measured and written changes. The dynamics go on with the shape they had, so that a frame still depends on
 //! nothing but its pose and the motion before it.
 //!
-//! Skin is the nearest triangle's side of it: where an axis is centimetres outside between two limbs, the nearer of them draws it in.
+//! The nearest triangle decides what is inside: where an axis is centimetres outside between two limbs, it moves into the nearer one.
 
 use crate::geom::TriMesh;
 use crate::geom::bvh::Bvh;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// Rounds in which axes are moved in and their displacements smoothed. Not tuned: with 5 the arm's curl has nothing outside.
 const ROUNDS: usize = 5;
-/// Tries to get a point that is still outside between two folds of skin inside.
+/// Tries to move a point inside that lies between two folds of skin.
 const HALVINGS: usize = 6;
 /// Metres at human size: flesh stays this far under the skin's surface, so that it is not drawn on it.
 const SKIN: f64 = 5e-4;
@@ -56,7 +56,7 @@ impl Workspace {
 pub(super) struct Report {
     /// Farthest that an axis was moved, metres.
     pub farthest: f64,
-    /// What was cut off and found no other place, cubic metres.
+    /// Volume that was cut off and not regained elsewhere, cubic metres.
     pub lost: f64,
 }
 
@@ -107,7 +107,7 @@ impl Yielding {
         })
     }
 
-    /// A fibre's shape inside the skin, and how far its axis was moved; `None` if it may stay as it is.
+    /// A fibre's shape inside the skin, and how far its axis was moved; `None` if it fits already.
     fn yielded(&self, shape: &Shape, clearance: &[f64], skin: &Skin) -> Option<(Yielded<Shape>, f64)> {
         let old = shape.axis_points();
         let count = old.len();

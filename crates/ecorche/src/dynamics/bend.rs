@@ -1,7 +1,7 @@
-//! Strands do not bend sharper than they are thick.
+//! Strands do not bend more sharply than they are thick.
 //!
 //! A particle lies at most `h = a c / 2 R` beside the line between its neighbours: a and c are its distances from them, R is
-//! the least radius of curvature. Flesh around an axis that bends sharper would overlap itself on the inside of the bend. A
+//! the least radius of curvature. Flesh around an axis that bends more sharply would overlap itself on the inside of the bend. A
 //! bend of the bind pose stays.
 
 use super::system::Strand;

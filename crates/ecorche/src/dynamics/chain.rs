@@ -1,4 +1,4 @@
-//! The links and ties of a strand solved together.
+//! The links and ties of a strand, solved together.
 //!
 //! Where every link joins neighbours, the compliant constraints of a substep are one Newton step of an implicit
 //! Euler step: `(M / h^2 + K) dx = f(y)` at the predicted places y, with
@@ -22,7 +22,7 @@ pub(super) struct Chain {
 /// A particle and the link to the next.
 #[derive(Clone, Copy, Debug, Default)]
 struct Row {
-    /// Of mass and ties, in every direction, N/m.
+    /// Stiffness of mass and ties, in every direction, N/m.
     own: f64,
     /// Of the link: the block is `across I + along n n^T`, N/m.
     across: f64,

@@ -1,4 +1,4 @@
-//! Particles under constraints, stepped in time: this moves the axes of muscles and the fat pads, but knows nothing of either.
+//! Particles under constraints, stepped in time: used for the axes of muscles and for fat pads, but independent of both.
 //!
 //! A [`System`] is made once: [`Strand`]s of particles, the frames (bones) that carry them, the [`Obstacle`]s
 //! they cannot pass. A [`State`] is where the particles are; cloning it saves the animation. [`System::step`]
@@ -9,10 +9,10 @@
 //! | [`Distance`] | links along a strand: tendon, tone |
 //! | [`Anchor`] | ends that follow a frame exactly |
 //! | [`Tie`] | particles held near a frame by a spring |
-//! | [`Obstacle`] | capsules, distance grids, surfaces to stay inside of |
+//! | [`Obstacle`] | capsules, distance grids, surfaces to stay inside |
 //! | `contact` | strands against each other |
 //! | `friction` | Coulomb, against the moving surface |
-//! | `bend` | strands do not bend sharper than they are thick |
+//! | `bend` | strands do not bend more sharply than they are thick |
 //!
 //! Nothing moves at bind: the forces there (weight, tension in a bent strand) are measured when the system is
 //! made and cancelled from then on, in the frames; contacts keep the clearance of the bind pose when that is

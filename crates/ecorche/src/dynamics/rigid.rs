@@ -20,7 +20,7 @@ impl Default for Rigid {
 }
 
 impl Rigid {
-    /// Moves nothing.
+    /// The identity.
     pub const IDENTITY: Self = Self { rotation: DQuat::IDENTITY, translation: DVec3::ZERO };
 
     /// The rigid part of a joint's transform; scale and shear are dropped.

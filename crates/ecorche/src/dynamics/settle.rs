@@ -1,4 +1,4 @@
-//! A pose without inertia: particles go where the frames carry them, out of obstacles, and are smoothed.
+//! A pose without inertia: particles move with the frames, out of obstacles, and are smoothed.
 
 use super::Keep;
 use super::bend::unbend;
@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 /// Rounds of moving out and smoothing. All are always done: otherwise strands that just touch and strands that just do not
 /// would differ.
-/// After 4 a strand bent over a capsule still has a corner; 16 look like 8.
+/// After 4 a strand bent over a capsule still has a corner; 16 look the same as 8.
 const ROUNDS: usize = 8;
 /// Passes in which sharp bends are straightened: those of the carried strand, and those that a round makes.
 const FIRST_UNBENDING: usize = 60;

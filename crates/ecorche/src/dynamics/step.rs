@@ -146,7 +146,7 @@ struct StrandScratch {
 /// would have to move 4 cm against what it is close to within a frame: 1 m/s at 24 frames a second.
 const WATCH: f64 = 0.04;
 
-/// Pushes of other strands that add up. Of more, each counts less: together they would throw the particle.
+/// Up to this many pushes of other strands add up. Beyond, each counts less: together they would throw the particle.
 const MOST_TOGETHER: f64 = 3.0;
 
 /// Fewer strands than this are stepped on one thread: handing them out costs more.
@@ -158,8 +158,17 @@ const LAST_PASSES: usize = 3;
 /// it, and only a little: with 0.1 mm and with 10 cm the athlete's jump is neither deeper in bones nor slower.
 const CLOSE: f64 = 0.01;
 
-/// A strand whose particles are this many times its size away from where they belong is put back.
+/// A strand is reset when its particles are this many times its size away from where they belong.
 const LOST: f64 = 10.0;
+
+/// What is given for the time between two poses.
+struct Span<'a> {
+    next: &'a [Rigid],
+    drives: &'a [Drive],
+    /// Seconds.
+    dt: f64,
+    settings: &'a Settings,
+}
 
 impl System {
     /// Moves the state to the pose `next`, `dt` seconds later. With `dt` zero or a pose that is not finite
@@ -181,23 +190,16 @@ impl System {
         if !(dt > 0.0 && dt.is_finite() && next.iter().all(Rigid::is_finite)) {
             return Report::default();
         }
+        let span = Span { next, drives, dt, settings };
         if self.strands.len() < PARALLEL {
-            return self.substeps(state, next, drives, dt, settings, workspace, false);
+            return self.substeps(state, &span, workspace, false);
         }
         // On a thread of the pool, where each substep's loops are handed out without waking it.
-        rayon::scope(|_| self.substeps(state, next, drives, dt, settings, workspace, true))
+        rayon::scope(|_| self.substeps(state, &span, workspace, true))
     }
 
-    fn substeps(
-        &self,
-        state: &mut State,
-        next: &[Rigid],
-        drives: &[Drive],
-        dt: f64,
-        settings: &Settings,
-        workspace: &mut Workspace,
-        parallel: bool,
-    ) -> Report {
+    fn substeps(&self, state: &mut State, span: &Span, workspace: &mut Workspace, parallel: bool) -> Report {
+        let &Span { next, drives, dt, settings } = span;
         self.prepare(state, next, drives, workspace);
         let substeps = settings.substeps.max(1);
         let h = dt / substeps as f64;
@@ -219,20 +221,15 @@ impl System {
                 };
             }
             let frames = (&then[..], &now[..]);
-            each_strand(
-                parallel,
-                &self.strands,
-                &mut state.strands,
-                scratches,
-                drives,
-                |strand, state, scratch, drive| {
+            let advance =
+                |strand: &Strand, state: &mut StrandState, scratch: &mut StrandScratch, drive: &Drive| {
                     move_strand(strand, state, scratch, drive, frames.1, self.gravity, h, settings);
                     // Before contacts, which come last: after them it would let strands sink in, deeper with longer
                     // substeps.
                     straighten(strand, state, scratch, h);
                     unbend(strand, state, scratch, drive);
-                },
-            );
+                };
+            each_strand(parallel, &self.strands, &mut state.strands, scratches, drives, advance);
             if contacts {
                 for (state, scratch) in state.strands.iter().zip(scratches.iter()) {
                     let place = scratch.first..scratch.first + state.position.len();
@@ -241,19 +238,13 @@ impl System {
                 }
             }
             let copy = &*copy;
-            each_strand(
-                parallel,
-                &self.strands,
-                &mut state.strands,
-                scratches,
-                drives,
-                |strand, state, scratch, drive| {
-                    let moment =
-                        Moment { h, number: substep.min(u16::MAX.into()) as u16, last: substep == substeps };
+            let moment = Moment { h, number: substep.min(u16::MAX.into()) as u16, last: substep == substeps };
+            let settle =
+                |strand: &Strand, state: &mut StrandState, scratch: &mut StrandScratch, drive: &Drive| {
                     self.keep_apart(strand, state, scratch, drive, frames, copy, moment);
                     finish(strand, state, scratch, h);
-                },
-            );
+                };
+            each_strand(parallel, &self.strands, &mut state.strands, scratches, drives, settle);
         }
         let motion: Vec<f64> = state.frames.iter().zip(next).map(|(a, b)| motion(a, b, self.unit)).collect();
         for ((strand, state), scratch) in self.strands.iter().zip(&mut state.strands).zip(scratches.iter()) {
@@ -488,7 +479,7 @@ struct Moment {
     last: bool,
 }
 
-/// Does something with every strand, on one thread or on all.
+/// Calls `work` for every strand, on one thread or on all.
 fn each_strand(
     parallel: bool,
     strands: &[Strand],
@@ -632,7 +623,7 @@ fn rest(strand: &Strand, state: &mut StrandState, scratch: &StrandScratch, motio
     let begun = |i: usize| scratch.carried[i] + scratch.start[i];
     let moved = (0..strand.len()).map(|i| state.position[i].distance(begun(i))).fold(0.0f64, f64::max);
     let kept = (1.0 - limit / moved.max(f64::MIN_POSITIVE)).max(0.0);
-    // The ends stay where the frames have them.
+    // The ends stay where the frames hold them.
     for i in (0..strand.len()).filter(|&i| strand.inverse_mass[i] > 0.0) {
         state.position[i] = begun(i).lerp(state.position[i], kept);
     }
@@ -664,7 +655,7 @@ fn straighten(strand: &Strand, state: &mut StrandState, scratch: &mut StrandScra
     }
 }
 
-/// Keeps bends from becoming sharper than the strand is thick; correcting a bend that was too sharp before adds no speed.
+/// Keeps the strand from bending more sharply than it is thick; correcting a bend that was too sharp before adds no speed.
 fn unbend(strand: &Strand, state: &mut StrandState, scratch: &mut StrandScratch, drive: &Drive) {
     if !strand.spec.stout || bend::all_straight(&state.position, |i| drive.radius[i]) {
         return;
@@ -676,7 +667,7 @@ fn unbend(strand: &Strand, state: &mut StrandState, scratch: &mut StrandScratch,
     bend::unbend(strand, &mut state.position, radius, Some(began), |i, by, old| before[i] += by * old);
 }
 
-/// Speeds from displacements; a broken strand is put back.
+/// Speeds from displacements; a broken strand is reset.
 fn finish(strand: &Strand, state: &mut StrandState, scratch: &mut StrandScratch, h: f64) {
     let (rate, most) = (h.recip(), (LOST * strand.size).powi(2));
     let mut sound = true;

@@ -39,13 +39,13 @@ pub struct StrandSpec {
     pub friction: f64,
     /// Whether it stays out of the obstacles that are free outside.
     pub avoids_obstacles: bool,
-    /// Whether it and other such strands keep apart.
+    /// Whether it collides with other such strands.
     pub avoids_strands: bool,
-    /// Strands of the same kin are bound side by side: they do not push each other.
+    /// Strands of the same kin lie side by side at bind and do not push each other.
     pub kin: Option<usize>,
-    /// Whether it bends no sharper than it is thick.
+    /// Whether it bends no more sharply than it is thick.
     pub stout: bool,
-    /// Obstacles, free inside. What lies in one of them at bind stays in one of them.
+    /// Obstacles that are free inside. What lies inside one of them at bind stays inside one of them.
     pub inside_of: Vec<usize>,
 }
 
@@ -229,7 +229,7 @@ impl Strand {
         }
     }
 
-    /// Whether it and another keep apart.
+    /// Whether it collides with another strand.
     pub(super) fn meets(&self, other: &Self) -> bool {
         let kin = self.spec.kin.is_some() && self.spec.kin == other.spec.kin;
         self.spec.avoids_strands && other.spec.avoids_strands && !kin
@@ -245,7 +245,7 @@ impl Strand {
 
 impl System {
     /// Makes a system at rest. `unit`: its size against a human's, metres to the metre. Lengths, speeds and stiffnesses of
-    /// this module are those of a human; a system a hundred times as large moves alike with a hundred times the gravity.
+    /// this module are those of a human; a system a hundred times as large moves the same way under a hundred times the gravity.
     ///
     /// # Panics
     /// If lists that belong together differ in length or an index is out of range.
@@ -276,7 +276,7 @@ impl System {
         &self.obstacles
     }
 
-    /// Of the obstacles a strand stays inside of, the one in which a point is deepest, and how deep, metres.
+    /// The obstacle, among those a strand stays inside, that a point is deepest in, and the depth, metres.
     #[inline]
     pub(super) fn skin_around(
         &self,
@@ -331,7 +331,7 @@ fn fold(before: DVec3, here: DVec3, after: DVec3) -> f64 {
     u.cross(v).length().atan2(u.dot(v))
 }
 
-/// 0 up to the first, 1 from the second on, smooth between.
+/// A smooth step from 0 at the first to 1 at the second.
 fn smoothstep([from, to]: [f64; 2], x: f64) -> f64 {
     let t = ((x - from) / (to - from)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)

@@ -409,7 +409,7 @@ fn lower(
         return;
     }
     let angle = super::operator::controller::angle(first.gradient, second.gradient);
-    let lowered = composition.operator.compose(a, opposed, composition.controller.opening(angle).value);
+    let lowered = composition.operator.compose(a, opposed, composition.controller.opening(angle));
     if lowered.value >= f64::from(lowest.value) {
         return;
     }

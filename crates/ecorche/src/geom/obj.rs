@@ -11,7 +11,7 @@ pub const NOWHERE: u32 = u32::MAX;
 
 /// Why a file is not a surface.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum ObjError {
+pub(crate) enum ObjError {
     /// A coordinate is not a finite number.
     #[error("vertex {0}: a coordinate is not a number")]
     Number(usize),
@@ -21,7 +21,7 @@ pub enum ObjError {
 }
 
 /// Reads a triangle surface; faces of more corners are fanned.
-pub fn read(bytes: &[u8]) -> Result<TriMesh, ObjError> {
+pub(crate) fn read(bytes: &[u8]) -> Result<TriMesh, ObjError> {
     Content::read(bytes).surface()
 }
 
@@ -105,7 +105,7 @@ impl Content {
     }
 
     /// All faces as one surface of triangles; polygons are fanned. Every vertex of the file is kept.
-    pub fn surface(self) -> Result<TriMesh, ObjError> {
+    pub(crate) fn surface(self) -> Result<TriMesh, ObjError> {
         if let Some(vertex) = self.positions.iter().position(|p| !p.is_finite()) {
             return Err(ObjError::Number(vertex));
         }

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 /// Why a surface file was not read.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum PlyError {
+pub(crate) enum PlyError {
     /// The header is not understood.
     #[error("PLY header: {0}")]
     Header(String),
@@ -46,7 +46,7 @@ enum Property {
 }
 
 /// Reads a triangle surface; faces of more corners are fanned.
-pub fn read(bytes: &[u8]) -> Result<TriMesh, PlyError> {
+pub(crate) fn read(bytes: &[u8]) -> Result<TriMesh, PlyError> {
     let header = |what: &str| PlyError::Header(what.to_owned());
     let mut at = 0;
     let mut line = || -> Result<String, PlyError> {

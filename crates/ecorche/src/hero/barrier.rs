@@ -20,12 +20,12 @@ use std::collections::BTreeSet;
 /// A vertex and a triangle, or two edges: vertex numbers, and how many of them come first (1 or 2).
 type Key = (u8, [u32; 4]);
 
-/// Two primitives that are nearer than the barrier is wide.
+/// Two primitives that are closer than the barrier is wide.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Touch {
     /// Vertices of the surface.
     pub vertices: [u32; 4],
-    /// What the barrier's energy gains when a vertex moves: gradient.
+    /// Gradient of the barrier's energy by the vertex positions.
     pub gradient: [DVec3; 4],
     /// Weights of the vertices in the vector between the nearest points.
     pub weights: [f64; 4],
@@ -42,17 +42,17 @@ pub struct Touch {
 pub struct Barrier {
     rest: Vec<DVec3>,
     triangles: Vec<[u32; 3]>,
-    /// Of each triangle, the edges it stands for: every edge belongs to the first of its triangles.
+    /// For each triangle, the edges it owns: an edge belongs to the first of its triangles.
     edges: Vec<Vec<[u32; 2]>>,
-    /// Of each triangle, the vertices it stands for.
+    /// For each triangle, the vertices it owns.
     own: Vec<Vec<u32>>,
-    /// Third of the area of the triangles around a vertex.
+    /// A third of the area of the triangles around each vertex.
     area: Vec<f64>,
     /// Distance at which the barrier begins.
     width: f64,
     /// Energy scale, pascals per metre.
     scale: f64,
-    /// Pairs that already meet at rest; they are left alone.
+    /// Pairs that already touch at rest; they are ignored.
     ignored: BTreeSet<Key>,
     bvh: Bvh,
 }
@@ -183,12 +183,12 @@ impl Barrier {
         keys
     }
 
-    /// What lies between a pair at rest bounds its barrier.
+    /// Width of the barrier of a pair, bounded by its distance at rest.
     fn width_of(&self, key: &Key) -> f64 {
         self.width.min(0.5 * between(key, &self.rest).length)
     }
 
-    /// Everything nearer than its barrier is wide.
+    /// All pairs that are closer than their barrier is wide.
     pub fn find(&mut self, points: &[DVec3]) -> Vec<Touch> {
         let keys = self.candidates(points, None, self.width);
         keys.par_iter().with_min_len(256).filter_map(|key| self.touch(key, points)).collect()
@@ -199,7 +199,7 @@ impl Barrier {
         self.find(points).iter().map(|t| t.energy).sum()
     }
 
-    /// Pairs of surface vertices that may come to act on each other: nearer than `reach`.
+    /// Pairs of surface vertices that may interact: those closer than `reach`.
     pub fn near(&mut self, points: &[DVec3], reach: f64) -> Vec<[u32; 4]> {
         let keys = self.candidates(points, None, reach);
         keys.iter()
@@ -244,7 +244,7 @@ impl Barrier {
         Some(touch)
     }
 
-    /// Largest part of a step, at most 1, that keeps a fifth of every distance.
+    /// Largest fraction of a step, at most 1, that keeps at least a fifth of every distance.
     pub fn limit(&mut self, points: &[DVec3], moves: &[DVec3]) -> f64 {
         let keys = self.candidates(points, Some(moves), 0.0);
         keys.par_iter().with_min_len(64).map(|key| safe_part(key, points, moves)).reduce(|| 1.0, f64::min)
@@ -288,7 +288,7 @@ fn between_points(kind: u8, [a, b, c, d]: [DVec3; 4]) -> Gap {
     Gap { vector, length: vector.length(), weights }
 }
 
-/// Where on two segments, from 0 to 1, their nearest points are.
+/// Parameters, from 0 to 1, of the nearest points of two segments.
 fn closest_on_segments(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> (f64, f64) {
     let (u, v, r) = (b - a, d - c, a - c);
     let (uu, vv, uv) = (u.length_squared(), v.length_squared(), u.dot(v));

@@ -34,7 +34,7 @@ pub struct Dilatation {
     lambda: f64,
 }
 
-/// Lamé's first parameter over the shear modulus that every tetrahedron has of its own; the rest is the patches'. It keeps single
+/// Ratio of Lamé's first parameter to the shear modulus within each tetrahedron; the patches have the rest. It keeps single
 /// tetrahedra from growing at the cost of others.
 const OWN: f64 = 1.0;
 
@@ -46,12 +46,12 @@ pub fn flesh(mesh: TetMesh, young: f64, poisson: f64) -> (Body, f64) {
     (Body::uniform("flesh", mesh, Box::new(law), 1000.0), lambda - own)
 }
 
-/// What a patch does to its nodes.
+/// The force of a patch on its nodes.
 #[derive(Debug)]
 pub struct Push<'a> {
     /// The nodes.
     pub nodes: &'a [u32],
-    /// How the volume grows when a node moves.
+    /// Gradient of the volume by the node positions.
     pub slopes: Vec<DVec3>,
     /// First derivative of the energy by the volume, pascals.
     pub pressure: f64,
@@ -80,7 +80,7 @@ impl Dilatation {
         Self { patches, patch_of, lambda }
     }
 
-    /// Pairs of nodes that act on each other.
+    /// Pairs of nodes that interact.
     pub fn links(&self) -> impl Iterator<Item = [u32; 2]> + '_ {
         self.patches.iter().flat_map(|p| {
             p.nodes.iter().enumerate().flat_map(|(k, &a)| p.nodes[k + 1..].iter().map(move |&b| [a, b]))
@@ -96,7 +96,7 @@ impl Dilatation {
         self.patches.par_iter().with_min_len(256).map(of).collect::<Vec<f64>>().iter().sum()
     }
 
-    /// What every patch does.
+    /// The force of every patch.
     pub fn pushes(&self, model: &Model, positions: &[DVec3]) -> Vec<Push<'_>> {
         let of = |patch| self.push(patch, model, positions);
         self.patches.par_iter().with_min_len(256).map(of).collect()

@@ -1,7 +1,8 @@
-//! Soft flesh in balance: some nodes are led, the others settle where elastic energy and contact are least.
+//! Static equilibrium of soft flesh: some nodes are prescribed (led), the others settle where the energy of elasticity and contact
+//! is least.
 //!
 //! Newton with a line search that lets no tetrahedron invert and no triangles of the skin meet. Led nodes move
-//! straight to their goals, as far as both allow; the others are taken along by the tangent of the energy. What
+//! straight to their goals, as far as both allow, and the linearised energy moves the others with them. What
 //! contact couples is part of the factorised matrix.
 
 use super::barrier::{Barrier, Touch};
@@ -15,7 +16,7 @@ use crate::tissue::solve::{Factor, SolveError};
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 
-/// Stiffness that every node has of its own, over the mean of the diagonal.
+/// Stiffness added to every node, relative to the mean of the diagonal.
 const LOOSE: f64 = 1e-7;
 
 /// The exact curvature is tried after steps shorter than this part of an element, and the clamped one where that turns out
@@ -27,7 +28,7 @@ const EXACT_WITHIN: f64 = 0.3;
 pub struct Settings {
     /// Converged when no node would move farther than this part of an element edge.
     pub tolerance: f64,
-    /// Solves after which a state is given up as not converged.
+    /// Linear solves after which a state counts as not converged.
     pub most_solves: usize,
 }
 
@@ -37,7 +38,7 @@ impl Default for Settings {
     }
 }
 
-/// What was done to reach a state.
+/// How a state was reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Settled {
     /// Linear systems solved.
@@ -50,7 +51,7 @@ pub struct Settled {
     pub converged: bool,
 }
 
-/// Flesh that is moved from balance to balance.
+/// Flesh that is moved from one equilibrium to the next.
 #[derive(Debug)]
 pub struct Equilibrium {
     /// The tetrahedra and their material.
@@ -99,17 +100,12 @@ impl Equilibrium {
         Ok(Self { model, positions, skin, barrier, dilatation, settings, led, edge, work })
     }
 
-    /// Where the vertices of the contact surface are.
-    pub fn skin_points(&self) -> Vec<DVec3> {
-        points_at(&self.skin, &self.positions)
-    }
-
     /// Tetrahedra without positive volume.
     pub fn inverted(&self) -> usize {
         (0..self.model.tets.len()).filter(|&t| volume(self.model.corners(t, &self.positions)) <= 0.0).count()
     }
 
-    /// Leads nodes to `goals` and lets the others settle. On an error the state is one on the way.
+    /// Moves the led nodes to `goals` and lets the others settle. After an error the state lies somewhere on the way.
     pub fn lead(&mut self, goals: &[(u32, DVec3)]) -> Result<Settled, SolveError> {
         let mut done = Settled::default();
         let mut blocked = 0;
@@ -141,7 +137,7 @@ impl Equilibrium {
             if blocked > 10 || done.solves >= self.settings.most_solves {
                 return Ok(done);
             }
-            // What blocked the way is relaxed before the rest of it.
+            // Relax what blocked the way before going on.
             self.settle(&mut done, 6)?;
         }
         let most = self.settings.most_solves;
@@ -172,7 +168,7 @@ impl Equilibrium {
             let [free, led] = self.work.force_of;
             done.residual = free / led.max(1e-300);
             if farthest <= self.settings.tolerance * self.edge {
-                // The last step is taken too, if it may be.
+                // The last step is taken as well, if it is allowed.
                 let part = self.limit(&step, 1.0);
                 if part == 1.0 {
                     for (x, d) in self.positions.iter_mut().zip(&step) {
@@ -182,7 +178,7 @@ impl Equilibrium {
                 return Ok(true);
             }
             let energy = self.energy(&self.positions.clone());
-            // A step never moves a node by more than an element: beyond that the tangent tells nothing.
+            // A step never moves a node by more than an element: beyond that the tangent is meaningless.
             let mut part = self.limit(&step, (self.edge / farthest).min(1.0));
             let mut found = false;
             for _ in 0..25 {
@@ -210,7 +206,7 @@ impl Equilibrium {
         elastic + volume + self.barrier.energy(&points_at(&self.skin, positions))
     }
 
-    /// Largest part of a step, at most `most`, after which everything has volume and nothing meets.
+    /// Largest fraction of a step, at most `most`, that inverts no tetrahedron and lets nothing touch.
     fn limit(&mut self, step: &[DVec3], most: f64) -> f64 {
         let mut part = most;
         let model = &self.model;
@@ -327,7 +323,7 @@ impl Equilibrium {
         Ok(())
     }
 
-    /// Whether the matrix has room for what these couple.
+    /// Whether the matrix has entries for the nodes that these couple.
     fn has_room(&self, touches: &[Touch]) -> bool {
         let pattern = &self.work.assembler.pattern;
         touches.iter().all(|touch| {
@@ -373,7 +369,7 @@ impl Workspace {
 }
 
 /// The surface at node positions.
-pub fn points_at(skin: &[Place], positions: &[DVec3]) -> Vec<DVec3> {
+fn points_at(skin: &[Place], positions: &[DVec3]) -> Vec<DVec3> {
     skin.par_iter().with_min_len(1024).map(|p| p.at(positions)).collect()
 }
 

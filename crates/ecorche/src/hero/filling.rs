@@ -4,7 +4,7 @@
 //! are the same at every resolution, but for what is smaller than an element.
 //!
 //! Grading is a map of space. Isosurface stuffing works on a lattice of one size in a space where distances from
-//! the joint beyond `reach` are drawn together: `r = reach ((s / reach)^2 + 1) / 2`. Elements then grow with the distance, and
+//! the joint beyond `reach` are compressed: `r = reach ((s / reach)^2 + 1) / 2`. Elements then grow with the distance, and
 //! are at most twice as long away from the joint as they are wide.
 
 use super::cores::Cores;
@@ -24,7 +24,7 @@ pub struct Focus {
     pub reach: f64,
 }
 
-/// The edges of elements by place.
+/// Edge length of the elements by place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Grading {
     /// Where they are shortest.
@@ -70,7 +70,7 @@ pub struct Filling {
     pub led: Vec<(u32, u32)>,
 }
 
-/// How far inside the border of a region flesh follows its bone, in edges.
+/// Flesh this close to the border of a region follows its bone, in element edges.
 pub const BORDER: f64 = 1.2;
 
 /// Parts that are thinner than this many edges are thickened.
@@ -131,7 +131,7 @@ pub fn fill(
     Ok(Filling { mesh, led })
 }
 
-/// Frees the nodes of tetrahedra that two cores hold: they would be bent however the joint moves.
+/// Releases the nodes of tetrahedra that two cores hold: any motion of the joint would distort them.
 fn release_between(mesh: &TetMesh, leader_of: &mut [u32]) {
     let mut free = Vec::new();
     for tet in &mesh.tets {

@@ -1,6 +1,6 @@
-//! Simulated flesh on a character's clip: slow, for hero shots, and as the truth that faster methods are measured against.
+//! Simulated flesh on a character's clip: slow, for hero shots, and as a reference for measuring faster methods.
 //!
-//! [`mod@reference`] fills a character's closed skin with elastic flesh around bones and finds its balance in every
+//! [`mod@reference`] fills a character's closed skin with elastic flesh around bones and finds its equilibrium in every
 //! pose of a clip, with self-contact and without muscles.
 
 pub(crate) mod barrier;

@@ -1,5 +1,4 @@
-//! How cores move through the poses of a clip: transforms of joints relative to their parents, and what lies between two
-//! poses.
+//! How cores move through the poses of a clip: joint transforms relative to their parents, and poses in between.
 
 use super::cores::Leader;
 use crate::character::{Character, Joint, Pose};
@@ -17,7 +16,7 @@ pub fn wide(m: Affine3A) -> DAffine3 {
     }
 }
 
-/// The pose that lies a part of the way between two.
+/// The pose a fraction of the way between two.
 pub fn blend(from: &Local, to: &Local, part: f64) -> Local {
     if part >= 1.0 {
         return to.clone();
@@ -40,7 +39,7 @@ pub struct Motion {
 }
 
 impl Motion {
-    /// Of a skeleton that was bound where `bind_from_joint` says.
+    /// For a skeleton bound with these `bind_from_joint`.
     pub fn new(character: Arc<Character>, bind_from_joint: &[DAffine3], leaders: &[Leader]) -> Self {
         let skeleton = &character.skeleton;
         let mut leads = vec![false; skeleton.len()];
@@ -82,7 +81,7 @@ impl Motion {
         (maps.iter().map(|m| back * *m).collect(), anchor)
     }
 
-    /// Steps between two poses, so that no joint turns farther than `most` radians in one.
+    /// Number of steps between two poses so that no joint turns by more than `most` radians in one.
     pub fn steps(&self, from: &Local, to: &Local, most: f64) -> usize {
         let (from, to) = (self.maps(from).0, self.maps(to).0);
         let mut farthest = 0.0f64;

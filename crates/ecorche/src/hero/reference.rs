@@ -31,14 +31,14 @@ use glam::{DAffine3, DVec3, Vec3, Vec3A};
 use serde::Serialize;
 use std::sync::Arc;
 
-/// How fine the flesh is meshed.
+/// How finely the flesh is meshed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Resolution {
-    /// Five elements in the depth of the joint; at most some 60,000 tetrahedra.
+    /// Five elements across the depth of the joint; at most about 60,000 tetrahedra.
     #[default]
     Coarse,
-    /// Elements of two thirds of the edge; at most some 200,000 tetrahedra.
+    /// Elements of two thirds of that edge length; at most about 200,000 tetrahedra.
     Fine,
 }
 
@@ -82,7 +82,7 @@ pub struct Settings {
     pub focus: Option<usize>,
     /// Largest turn of a joint in one step, radians.
     pub turn: f64,
-    /// When a pose counts as found.
+    /// When a pose counts as solved.
     pub solve: equilibrium::Settings,
 }
 
@@ -103,7 +103,7 @@ impl Default for Settings {
     }
 }
 
-/// How far two results of the same frame lie apart, metres, over the vertices that follow flesh in both.
+/// Distance between two results of the same frame, metres, over the vertices that follow flesh in both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Difference {
     /// Mean distance.
@@ -119,7 +119,7 @@ pub struct Difference {
 pub struct Reference {
     character: Arc<Character>,
     surface: Surface,
-    /// Skins what has no flesh.
+    /// Skins the vertices without flesh.
     around: Body,
     flesh: Equilibrium,
     cores: Cores,
@@ -139,7 +139,7 @@ pub struct Reference {
     workspace: Workspace,
 }
 
-/// Young's modulus, pascals. Balance does not depend on it.
+/// Young's modulus, pascals. The equilibrium does not depend on it.
 const YOUNG: f64 = 1e4;
 
 /// Width of the contact barrier over the depth of the bones under the skin, so that it does not change with the mesh. At 0.02 the arm's
@@ -232,17 +232,17 @@ impl Reference {
         })
     }
 
-    /// What the flesh was made into.
+    /// How the flesh was meshed.
     pub fn summary(&self) -> Summary {
         self.summary
     }
 
-    /// Moves the flesh into a pose, from the last one that was asked for, and gives the skin in it.
+    /// Moves the flesh to a pose, starting from the last one, and returns the skin.
     pub fn deform(&mut self, pose: &Pose, time: f32) -> Result<(Frame, PoseReport), ReferenceError> {
         self.deform_while(pose, time, || true)
     }
 
-    /// As [`Reference::deform`], as long as `go_on` says so: it is asked before every step.
+    /// As [`Reference::deform`], while `go_on`, asked before every step, returns true.
     pub fn deform_while(
         &mut self,
         pose: &Pose,
@@ -266,7 +266,7 @@ impl Reference {
         Ok((frame, report))
     }
 
-    /// One step between two poses, in halves where it does not converge.
+    /// One step between two poses, halved where it does not converge.
     fn step(
         &mut self,
         from: &Local,
@@ -343,7 +343,7 @@ impl Reference {
         frame
     }
 
-    /// Of each mesh, runs of vertices that follow flesh alone: first and last.
+    /// For each mesh, runs of vertices (first, last) that follow flesh alone.
     pub fn runs(&self) -> Vec<Vec<[usize; 2]>> {
         let share: Vec<f32> = self.skin.share.iter().map(|s| *s as f32).collect();
         let of = |m: usize| {
@@ -360,7 +360,7 @@ impl Reference {
         (0..self.character.meshes.len()).map(of).collect()
     }
 
-    /// How far two frames lie apart where this and `other` have flesh.
+    /// Distance between two frames where both this and `other` have flesh.
     pub fn difference(&self, other: &Self, own: &Frame, others: &Frame) -> Difference {
         let mut distances: Vec<f64> = self
             .surface
@@ -384,7 +384,7 @@ impl Reference {
     }
 }
 
-/// How long elements are, and the middle depth of the bones, or that of the joint in focus.
+/// Edge length of the elements, and the median depth of the bones or the depth of the joint in focus.
 fn grade(
     piece: &TriMesh,
     distance: &SurfaceDistance,

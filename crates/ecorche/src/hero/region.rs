@@ -1,11 +1,11 @@
-//! A part of a body: the flesh along the bones that meet in one joint.
+//! A region of the body: the flesh along the bones that meet at one joint.
 
 use super::cores::{Bone, SAME};
 use crate::character::Character;
 use crate::pieces::skeleton::Bones;
 use glam::DVec3;
 
-/// The flesh that is nearer to some bones than to all others.
+/// The flesh that is closer to these bones than to any other.
 #[derive(Debug)]
 pub struct Region {
     /// The bones in it.
@@ -49,7 +49,7 @@ pub fn from_axis([a, b]: [DVec3; 2], point: DVec3) -> (f64, f64) {
     (point.distance(a + along * t), t)
 }
 
-/// Every bone that has length and lies inside the skin at least in part.
+/// Every bone that has length and lies at least partly inside the skin.
 pub(crate) fn bones(
     character: &Character,
     skeleton: &Bones,

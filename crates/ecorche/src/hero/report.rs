@@ -1,4 +1,4 @@
-//! What is told about a reference: how it was meshed, how well a pose was solved, and why there is none.
+//! Reports of a reference: how it was meshed, how well a pose was solved, why there is none.
 
 use crate::deform::BindError;
 use crate::geom::sdf::SdfError;
@@ -53,7 +53,7 @@ pub enum ReferenceError {
         "joint \"{0}\" has no bone with flesh on both sides; choose a joint between two bones, such as an elbow"
     )]
     NoRegion(String),
-    /// Whoever asked for a pose no longer wants it.
+    /// The caller stopped it.
     #[error("interrupted")]
     Interrupted,
     /// The linear systems cannot be solved.
@@ -64,7 +64,7 @@ pub enum ReferenceError {
     Bind(#[from] BindError),
 }
 
-/// What the flesh was made into.
+/// How the flesh was meshed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Summary {
     /// Tetrahedra.
@@ -75,7 +75,7 @@ pub struct Summary {
     pub bone_nodes: usize,
     /// Edge of the lattice, metres.
     pub edge: f64,
-    /// Distance that contact keeps at most, metres.
+    /// Largest distance that contact keeps, metres.
     pub contact_distance: f64,
     /// Vertices of the skin that follow the flesh.
     pub vertices: usize,
@@ -90,7 +90,7 @@ pub struct PoseReport {
     pub steps: usize,
     /// Linear systems solved.
     pub iterations: usize,
-    /// Largest force that is left on a free node, over the largest that a bone takes.
+    /// Largest force that is left on a free node, over the largest on a bone.
     pub residual: f64,
     /// Whether every step converged.
     pub converged: bool,
@@ -101,8 +101,8 @@ pub struct PoseReport {
     /// Pairs of triangles of the resulting skin that pass through each other, beyond those of the rest shape. Of a region
     /// only those with a triangle in it.
     pub pairs: usize,
-    /// Change of the flesh's volume, as a part of it.
+    /// Relative change of the flesh's volume.
     pub volume_drift: f64,
-    /// Change of the volume inside the whole skin, as a part of it; `None` of a region.
+    /// Relative change of the volume inside the whole skin; `None` for a region.
     pub skin_volume_drift: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! The skin on flesh: which of its vertices follow, where they are in the tetrahedra, and what of it touches itself.
+//! The skin on the flesh: which vertices follow it, where they lie in the tetrahedra, and which are tested for contact.
 
 use super::filling::{BORDER, Grading};
 use super::region::Region;
@@ -20,7 +20,7 @@ const FADE: f64 = 2.0;
 pub struct Embedded {
     /// Where every vertex is.
     pub place: Vec<Place>,
-    /// How much of the flesh every vertex takes; the rest is skinned.
+    /// Weight of the flesh at every vertex; the rest is skinned.
     pub share: Vec<f64>,
     /// Vertices on parts that are too thin for the tetrahedra.
     pub outside: usize,
@@ -29,7 +29,7 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// Ties a surface to flesh. Contact is tested on the vertices of `piece`.
+    /// Embeds a surface in flesh. Contact is tested on the vertices of `piece`.
     pub fn new(
         surface: &TriMesh,
         piece: &[u32],

@@ -2,7 +2,7 @@
 
 use super::definition::{ActivationDef, ActivationSource};
 
-/// What the pose tells about one muscle.
+/// What a pose says about one muscle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stretch {
     /// Length over length at bind.

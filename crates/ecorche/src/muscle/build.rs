@@ -35,7 +35,7 @@ const VIA_STIFFNESS: f64 = 2000.0;
 const HUMAN_MUSCLE: f64 = 0.267;
 
 /// How far a fat pad can move from its place, of its shortest half axis. With 0.1 pads move by 2 mm in a jump, which is not
-/// visible. Without a limit five of the athlete's lag by 10 cm there and are put back.
+/// visible. Without a limit five of the athlete's lag by 10 cm there and are reset.
 pub(super) const PAD_REACH: f64 = 0.5;
 
 /// Why a musculature cannot be made.
@@ -52,7 +52,7 @@ pub enum BuildError {
     /// Two of the same name and side.
     #[error("{0}: defined twice; give each its own name or side")]
     Duplicate(String),
-    /// A value that an anatomy file could not have either.
+    /// A value that an anatomy file would not allow either.
     #[error("{title}: {problem}")]
     Value {
         /// Muscle or fat pad.
@@ -102,8 +102,8 @@ pub enum BuildError {
 }
 
 impl BuildError {
-    /// The entry of an anatomy it is about: the list's key, and the title of a muscle or fat pad or the name of a bone; and
-    /// the key within the entry, empty for the entry as a whole.
+    /// The anatomy entry in question: the key of its list, the title of the muscle or fat pad or the name of the bone, and the
+    /// key within the entry, which is empty for the entry as a whole.
     pub fn place(&self) -> (&'static [&'static str], &str, Path) {
         const FLESH: &[&str] = &["muscle", "fat"];
         const BONE: &[&str] = &["bone"];
@@ -123,7 +123,7 @@ impl BuildError {
 
 impl Musculature {
     /// Makes muscles and fat ready. `bind`: world-from-joint of every joint at bind; `folder`: where the bones'
-    /// surface files are relative to; `extra`: further obstacles (skins to stay inside of), whose frames are
+    /// surface files are relative to; `extra`: further obstacles (skins to stay inside), whose frames are
     /// joints.
     pub fn new(
         definition: &BodyDef,
@@ -203,7 +203,7 @@ fn all_fibres(
     definition.muscle.iter().map(of).collect()
 }
 
-/// Size of a body relative to a human, by the median length of its muscles: so an arm alone counts as large as one on a body.
+/// Size of a body relative to a human, by the median length of its muscles: so that an arm alone has the size of one on a body.
 /// Fat pads count as a quarter as long.
 fn scale(definition: &BodyDef, fibres: &[Vec<Fibre>]) -> f64 {
     let length = |f: &Fibre| -> f64 { f.points.windows(2).map(|p| p[0].distance(p[1])).sum() };
@@ -365,7 +365,7 @@ fn strand(definition: &MuscleDef, fibre: Fibre, data: &FibreData, scale: f64) ->
         friction: f64::from(definition.friction).max(0.0),
         avoids_obstacles: definition.collide.bones,
         avoids_strands: definition.collide.muscles,
-        // Fibres of one muscle are bound by what is between them. If they push each other, those of the gluteus slip over
+        // Connective tissue binds the fibres of one muscle. If they push each other, those of the gluteus slip over
         // one another, by 18 mm in a frame in which nothing else moves.
         kin: (definition.fibres > 1).then_some(data.muscle),
         stout: true,

@@ -1,4 +1,4 @@
-//! What a person writes down about muscles, fat and bones: plain values, in the coordinates of bones.
+//! Definitions of muscles, fat and bones as a person writes them: plain values, in the coordinates of bones.
 //!
 //! The anatomy file holds these as they are; [`super::Musculature`] is built from them. A bone is known by the
 //! name of the joint it starts at, and its coordinates are that joint's: metres, whatever the joint's scale.
@@ -165,7 +165,7 @@ impl Default for ProfilesDef {
     }
 }
 
-/// What makes a muscle tense when nobody keyed it.
+/// What makes a muscle tense when no key does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ActivationSource {
@@ -194,7 +194,7 @@ pub struct ActivationDef {
     pub full_shortening: f32,
     /// Angle of the joints it spans at which it is fully tense (before the gain), radians.
     pub full_angle: f32,
-    /// Pairs of input and output in `[0, 1]`, inputs rising; straight lines between. Empty: as it is.
+    /// Pairs of input and output in `[0, 1]`, inputs rising, interpolated linearly. Empty: the identity.
     pub curve: Vec<[f32; 2]>,
 }
 
@@ -237,7 +237,7 @@ pub struct MuscleDef {
     pub name: String,
     /// Which side; name and side together are unique.
     pub side: Side,
-    /// In a file: this entry also stands for its mirror image, which [`Anatomy::in_full`] writes out. Muscles
+    /// In a file: this entry also defines its mirror image, which [`Anatomy::in_full`] writes out. Muscles
     /// themselves ignore it.
     ///
     /// [`Anatomy::in_full`]: crate::anatomy::Anatomy::in_full
@@ -335,7 +335,7 @@ impl MuscleDef {
         title(&self.name, self.side.opposite())
     }
 
-    /// Sets tone, strength, stiffness and damping so that it swings at the same pace whatever its size: a string of
+    /// Sets tone, strength, stiffness and damping so that it swings at the same rate whatever its size: a string of
     /// mass mu per length and length l (metres) swings f times a second under the tension `mu (2 l f)^2`. `scale`: size of
     /// the whole body against a human's; on a human no muscle is slacker than 2 N, no tendon softer than 400 N.
     pub(crate) fn tune(&mut self, length: f32, scale: f32) {
@@ -351,7 +351,7 @@ impl MuscleDef {
     }
 }
 
-/// Two digits, which people can read.
+/// Rounded to two digits, for people to read.
 fn short(x: f32) -> f32 {
     format!("{x:.1e}").parse().unwrap_or(x)
 }
@@ -418,7 +418,7 @@ impl FatDef {
     }
 }
 
-/// The solid part of a bone, where the default will not do.
+/// The solid part of a bone, instead of the default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BoneDef {
@@ -476,7 +476,7 @@ pub struct KeysDef {
     pub side: Side,
     /// What is keyed.
     pub parameter: Parameter,
-    /// Pairs of time (s) and value, times rising; straight lines between, held before and after.
+    /// Pairs of time (s) and value, times rising, interpolated linearly and held before and after.
     pub values: Vec<[f32; 2]>,
 }
 

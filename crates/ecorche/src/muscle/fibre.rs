@@ -20,7 +20,7 @@ pub struct Fibre {
     pub via: Vec<usize>,
 }
 
-/// Points of a muscle closer together than this share of its length coincide: 0.1 mm of 30 cm.
+/// Points of a muscle closer together than this share of its length count as the same: 0.1 mm of 30 cm.
 const LEAST_GAP: f64 = 3e-4;
 
 /// The point of a footprint a share `u` along it, and the bone it is fixed to: that of the nearer end of the

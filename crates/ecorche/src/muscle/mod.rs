@@ -1,7 +1,7 @@
 //! Muscles and fat under the skin: from a few numbers per muscle to fields that keep their volume, bulge when
 //! they shorten, swing and settle.
 //!
-//! [`definition`] says what a person writes down. [`Musculature::new`] puts it on a skeleton at bind: each
+//! [`definition`] holds what a person writes. [`Musculature::new`] puts it on a skeleton at bind: each
 //! muscle becomes one or more fibres, each a strand of particles between bones. [`Musculature::step`] moves them
 //! to the next pose; [`Musculature::pose`] gives their [`Shape`]s, which are fields.
 //!
@@ -63,7 +63,7 @@ pub use shape::spindle::{ProfileError, Spindle};
 pub use shape::{DrawnSurface, Near, Ring, Shape};
 pub(crate) use shape::{Room, Table, Yielded};
 
-/// Values of a second program.
+/// Reference values from a second program.
 #[cfg(test)]
 pub(crate) fn golden() -> serde_json::Value {
     serde_json::from_str(include_str!("../../tests/data/golden_muscle.json")).unwrap()

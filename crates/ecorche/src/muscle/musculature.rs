@@ -66,7 +66,7 @@ pub enum Motion {
 pub struct Settings {
     /// With or without inertia.
     pub motion: Motion,
-    /// How time is cut.
+    /// Substeps and solver.
     pub dynamics: dynamics::Settings,
 }
 
@@ -83,7 +83,7 @@ pub struct Controls {
     pub stiffness: Option<f32>,
 }
 
-/// How tense a fibre is, and what that makes of its shape.
+/// How tense a fibre is, and how that changes its shape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Tension {
     shape: ShapeState,
@@ -101,7 +101,7 @@ pub struct State {
 }
 
 impl State {
-    /// Whether the other has as many fibres, frames, strands and particles.
+    /// Whether the other has the same numbers of fibres, frames, strands and particles.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         let counts = |state: &Self| {
             let strands = state.particles.strands.iter().map(|s| [s.position.len(), s.velocity.len()]);
@@ -300,7 +300,7 @@ impl Musculature {
             .map(|index| {
                 let (fibre, tension) = (&self.fibres[index], &state.fibres[index]);
                 let position = &state.particles.strands[index].position;
-                // All points in one place: nothing to see, and the rest shape does no harm.
+                // All points coincide: nothing is visible, so the rest shape will do.
                 let shape = fibre.form.pose(position, fibre.end_frames(state), &tension.shape);
                 let shape = shape.unwrap_or_else(|| fibre.rest.clone());
                 let links = &self.system.strands()[index].spec().links;
@@ -354,7 +354,7 @@ impl FibreData {
 }
 
 impl State {
-    /// Where the particles are and how fast.
+    /// Positions and speeds of the particles.
     pub fn particles(&self) -> &dynamics::State {
         &self.particles
     }

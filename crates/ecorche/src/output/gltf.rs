@@ -430,14 +430,7 @@ mod tests {
     fn bake(character: &Character, frame_count: usize, first_frame: usize) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bake.glb");
-        let shot = Shot {
-            character,
-            clip: "wave".into(),
-            fps: 24.0,
-            first_frame,
-            frame_count,
-            options: Default::default(),
-        };
+        let shot = Shot { first_frame, ..shot_of(character, frame_count) };
         let mut writer = Box::new(GltfWriter::create(&path, &shot).unwrap());
         for k in 0..frame_count {
             writer.write_frame(&frame(character, first_frame + k)).unwrap();
@@ -445,6 +438,17 @@ mod tests {
         assert_eq!(writer.finish().unwrap(), std::slice::from_ref(&path));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         std::fs::read(path).unwrap()
+    }
+
+    fn shot_of(character: &Character, frame_count: usize) -> Shot<'_> {
+        Shot {
+            character,
+            clip: "wave".into(),
+            fps: 24.0,
+            first_frame: 0,
+            frame_count,
+            options: Default::default(),
+        }
     }
 
     #[test]
@@ -514,14 +518,7 @@ mod tests {
     #[test]
     fn a_shot_too_long_for_the_format_is_refused_at_once() {
         let character = character();
-        let shot = Shot {
-            character: &character,
-            clip: String::new(),
-            fps: 24.0,
-            first_frame: 0,
-            frame_count: 1 << 20,
-            options: Default::default(),
-        };
+        let shot = shot_of(&character, 1 << 20);
         let folder = tempfile::tempdir().unwrap();
         let refused = GltfWriter::create(&folder.path().join("long.glb"), &shot);
         assert!(matches!(refused, Err(WriteError::DoesNotFit { .. })));
@@ -531,14 +528,7 @@ mod tests {
     #[test]
     fn a_frame_of_another_character_is_refused() {
         let character = character();
-        let shot = Shot {
-            character: &character,
-            clip: String::new(),
-            fps: 24.0,
-            first_frame: 0,
-            frame_count: 1,
-            options: Default::default(),
-        };
+        let shot = shot_of(&character, 1);
         let folder = tempfile::tempdir().unwrap();
         let mut writer = GltfWriter::create(&folder.path().join("a.glb"), &shot).unwrap();
         assert!(writer.write_frame(&Frame::default()).is_err());
@@ -551,14 +541,7 @@ mod tests {
         let character = character();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("still.glb");
-        let shot = Shot {
-            character: &character,
-            clip: String::new(),
-            fps: 1.0,
-            first_frame: 0,
-            frame_count: 1,
-            options: Default::default(),
-        };
+        let shot = Shot { clip: String::new(), ..shot_of(&character, 1) };
         let mut writer = Box::new(GltfWriter::create(&path, &shot).unwrap());
         writer.write_frame(&frame(&character, 1)).unwrap();
         writer.finish().unwrap();

@@ -64,7 +64,7 @@ fn square(operator: &dyn Operator, opening: f64, side: usize) -> Picture {
 fn controller_curve(controller: &Controller) -> Plot {
     let points = (0..=180).map(|degrees| {
         let angle = f64::from(degrees).to_radians();
-        [degrees as f32, controller.opening(angle).value as f32]
+        [degrees as f32, controller.opening(angle) as f32]
     });
     Plot {
         title: String::new(),

@@ -12,7 +12,7 @@ use glam::{Affine3A, Quat, Vec3};
 
 /// A finger or the thumb.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Digit {
+struct Digit {
     /// VRM name without the side: `Thumb`, `Index`, `Middle`, `Ring`, `Little`.
     pub name: &'static str,
     /// Its three joints and the tip, hand coordinates, metres.
@@ -74,7 +74,7 @@ const FINGERS: [FingerPlan; 4] = [
 ];
 
 /// The five digits, thumb first.
-pub fn digits() -> [Digit; 5] {
+fn digits() -> [Digit; 5] {
     let thumb_joints = [
         Vec3::new(0.021, 0.016, -0.010),
         Vec3::new(0.047, 0.052, -0.022),

@@ -22,7 +22,7 @@
 use super::dual_quaternion::{RigidDualQuaternion, Split, StretchedDualQuaternion};
 use super::layout::Kernel;
 use super::linear::Linear;
-use crate::character::Mesh;
+use crate::character::{Mesh, add_up_repeated};
 use crate::math::dual_quaternion::rotate;
 use glam::{Affine3A, DVec3, Vec3, Vec3A};
 use rayon::prelude::*;
@@ -203,13 +203,7 @@ fn mean_weights(corners: [Vec<(u32, f32)>; 3]) -> Vec<(u32, f64)> {
     let mut mean: Vec<(u32, f64)> =
         corners.into_iter().flatten().map(|(joint, weight)| (joint, f64::from(weight) / 3.0)).collect();
     mean.sort_by_key(|&(joint, _)| joint);
-    mean.dedup_by(|next, kept| {
-        let same = next.0 == kept.0;
-        if same {
-            kept.1 += next.1;
-        }
-        same
-    });
+    add_up_repeated(&mut mean);
     keep_strongest(&mut mean);
     mean
 }

@@ -25,7 +25,7 @@
 //! have. Nor has a root outside of the skin (a master control on the floor), nor a child of such a root
 //! that is outside too.
 
-use crate::character::{Binding, Character, Influences, Mesh, Pose, Repair, Skeleton, Skin};
+use crate::character::{Binding, Character, Influences, Mesh, Pose, Repair, Skeleton, Skin, add_up_repeated};
 use crate::geom::bvh::Bvh;
 use crate::geom::intersect::Ray;
 use crate::geom::{Adjacency, Laplacian, TriMesh};
@@ -611,13 +611,7 @@ fn follow(surface: &TriMesh, bvh: &Bvh, component: &[u32], reached: &[bool], lis
             mixed.extend(lists[v as usize].iter().map(|&(bone, weight)| (bone, weight * share)));
         }
         mixed.sort_by_key(|&(bone, _)| bone);
-        mixed.dedup_by(|next, kept| {
-            let same = next.0 == kept.0;
-            if same {
-                kept.1 += next.1;
-            }
-            same
-        });
+        add_up_repeated(&mut mixed);
         mixed
     };
     let of_piece: Vec<Option<Vec<(u32, f32)>>> = (0..count)

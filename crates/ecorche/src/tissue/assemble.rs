@@ -4,7 +4,7 @@
 //! that belong to it in a fixed order. Both passes run in parallel over disjoint slots, so the result has the
 //! same bits for any number of threads.
 
-use super::material::{Curvature, PAIRS, Response};
+use super::material::{Curvature, Element, PAIRS, Response};
 use super::matrix::Pattern;
 use super::model::Model;
 use crate::geom::adjacency::Lists;
@@ -97,7 +97,8 @@ impl Assembler {
             let material = &model.tissues[model.tissue_of[t] as usize].material;
             let gradient = shape.gradient(model.corners(t, positions));
             let mut response = Response::default();
-            material.add_response(&gradient, &model.local[t], shape, curvature, &mut response);
+            let element = Element { gradient, local: &model.local[t], shape, curvature };
+            material.add_response(&element, &mut response);
             slot.stiffness = response.stiffness;
             slot.forces = shape.forces(&response.stress);
         });

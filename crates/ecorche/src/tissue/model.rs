@@ -105,7 +105,7 @@ pub enum ModelError {
         /// The mesh's.
         expected: usize,
     },
-    /// A fibre that is no unit vector.
+    /// A fibre that is not a unit vector.
     #[error("body \"{body}\": the fibre of tetrahedron {tet} has length {length}; give a unit direction")]
     Fibre {
         /// Which body.

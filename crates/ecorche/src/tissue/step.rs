@@ -14,7 +14,7 @@
 
 use super::assemble::Assembler;
 use super::boundary::Boundary;
-use super::contact::Contacts;
+use super::contact::{Contacts, Moment};
 use super::material::Curvature;
 use super::model::Model;
 use super::solve::{Factor, Gradients, SolveError, System};
@@ -80,7 +80,7 @@ pub struct Settings {
     pub residual: f64,
     /// How many times a failing step may be halved.
     pub halvings: u32,
-    /// Seconds over which the forces found in the first state are let in; 0 lets them in at once.
+    /// Seconds over which the forces of the first state are faded in; 0 applies them at once.
     pub rest_blend: f64,
 }
 
@@ -337,8 +337,14 @@ impl Simulation {
         Ok(report)
     }
 
+    /// The present state, as contact looks at it.
+    pub fn moment(&self) -> Moment<'_> {
+        let Self { model, boundary, state, .. } = self;
+        Moment { model, positions: &state.positions, boundary, time: state.time }
+    }
+
     /// Takes the present state as the one whose forces [`Settings::rest_blend`] lets in slowly and whose overlaps
-    /// [`keep_overlap`](super::contact::ContactSettings::keep_overlap) keeps. The first step does it by itself; called
+    /// [`keep_overlap`](super::contact::ContactSettings::keep_overlap) keeps. The first step does this itself; called
     /// before a save is loaded, so that the first state is meant and not the saved one.
     pub(crate) fn begin_blend(&mut self) {
         let blends = self.settings.rest_blend > 0.0;
@@ -346,8 +352,13 @@ impl Simulation {
             self.work.initial_forces = Some(self.internal_forces());
         }
         if blends || self.contacts.settings.keep_overlap {
-            let (positions, time) = (&self.state.positions, self.state.time);
-            self.contacts.remember_initial(&self.model, positions, &self.boundary, time);
+            let Self { model, boundary, state, contacts, .. } = self;
+            contacts.remember_initial(&Moment {
+                model,
+                positions: &state.positions,
+                boundary,
+                time: state.time,
+            });
         }
     }
 
@@ -456,7 +467,8 @@ impl Simulation {
                     break;
                 }
             }
-            if !self.contacts.renew(&self.model, &positions, &self.boundary, time, held_back) {
+            let moment = Moment { model: &self.model, positions: &positions, boundary: &self.boundary, time };
+            if !self.contacts.renew(&moment, held_back) {
                 break;
             }
         }
@@ -473,7 +485,7 @@ impl Simulation {
         }
         self.state.positions = positions;
         self.state.time = time;
-        report.penetration = self.contacts.deepest(&self.model, &self.state.positions, &self.boundary, time);
+        report.penetration = self.contacts.deepest(&self.moment());
         let t = &mut report.timings;
         let known = (t.assembly - before.assembly)
             + (t.factorisation - before.factorisation)
@@ -512,7 +524,8 @@ impl Simulation {
         w.terms.clear();
         self.boundary.add_terms(inertia.time, positions, &mut w.terms);
         let blend = blend(&self.settings, inertia.time);
-        self.contacts.detect(&self.model, positions, &self.boundary, inertia.time, blend);
+        let moment = Moment { model: &self.model, positions, boundary: &self.boundary, time: inertia.time };
+        self.contacts.detect(&moment, blend);
         self.contacts.add_terms(positions, &mut w.terms);
 
         let clock = Instant::now();

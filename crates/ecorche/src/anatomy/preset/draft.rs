@@ -99,7 +99,7 @@ impl Draft {
 }
 
 /// A slack profile and its tense one: both powers doubled, so that the belly stays where it is and bunches. At the same length it gets 17 %
-/// thicker. With one power more by one it was 4 to 6 %, of deltoids nothing, and hardly a muscle showed.
+/// thicker. With one power raised by one it was 4 to 6 %, nothing for deltoids, and hardly a muscle showed.
 fn bunched(rest: [u8; 2]) -> [ProfileDef; 2] {
     [rest, rest.map(|power| 2 * power - 1)].map(ProfileDef::Beta)
 }
@@ -131,16 +131,16 @@ const STATIONS: usize = 20;
 const DIRECTIONS: usize = 12;
 /// Below this share of the wanted width a muscle is not placed. Chosen, not tuned.
 const LEAST_WIDTH: f32 = 0.2;
-/// Rounds of narrowing at most.
+/// Most rounds of narrowing.
 const MOST_SHRINKS: usize = 4;
 const NO_ROOM: &str = "no room for it between bone and skin";
-/// Share of the free way to the skin a muscle may fill.
+/// Share of the free distance to the skin that a muscle may fill.
 const FILL: f32 = 0.9;
-/// Points added at most to keep an axis inside.
+/// Most points added to keep an axis inside.
 const MOST_ADDED: usize = 3;
 /// Rounds in which a fat pad is made narrower.
 const FAT_ROUNDS: usize = 8;
-/// Moves tried at most to keep the fibres of a muscle inside. Chosen, not tuned.
+/// Most moves tried to keep the fibres of a muscle inside. Chosen, not tuned.
 const MOST_MOVES: usize = 24;
 
 impl Room<'_> {
@@ -451,7 +451,7 @@ fn relative(shape: &ActiveProfile, share: f32) -> f32 {
     (shape.value(share.into()).0 / shape.peak()) as f32
 }
 
-/// Axes of the draft's fibres as the muscle will have them, or of so many fibres; `None` if points coincide.
+/// Axes of the fibres as the muscle will have them, or of `fibres` fibres; `None` if points coincide.
 fn axes(draft: &Draft, count: usize) -> Option<Vec<Vec<Vec3>>> {
     // One frame for all bones: places are in bind space already.
     let spots = |spots: &[Spot]| -> Vec<Attachment> {

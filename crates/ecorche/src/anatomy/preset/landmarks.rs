@@ -1,8 +1,8 @@
 //! Where things are in a body: frames built from its joints and skin, never from the world's axes.
 //!
-//! A place on a limb is said as anatomists do: how far along the bone, on which side of it, how deep under the
+//! A place on a limb is given as anatomists do: how far along the bone, on which side of it, how deep under the
 //! skin. Sides are angles about the bone: 0 front, 90 outward, 180 back, -90 inward, as a person stands with the
-//! palms forward. A place on the trunk is said by its height (0 at the hip joints, 1 at the shoulder joints) and
+//! palms forward. A place on the trunk is given by its height (0 at the hip joints, 1 at the shoulder joints) and
 //! its distance from the middle (1 at the shoulder joints).
 
 use super::probe::Probe;
@@ -100,7 +100,7 @@ pub struct Trunk {
     pub breadth: f32,
     /// Spine joints from the hips up, with their heights.
     spine: Vec<(usize, f32)>,
-    /// How much higher than its hip joints say a rig's pelvis is; see [`find_trunk`].
+    /// How much higher a rig's pelvis is than its hip joints suggest; see [`find_trunk`].
     lift: f32,
 }
 
@@ -304,7 +304,7 @@ fn find_trunk(finder: &Finder, probe: &Probe) -> Option<Trunk> {
     let mut spine: Vec<(usize, f32)> = Vec::new();
     for joint in parts.into_iter().filter_map(|part| finder.centre(part)) {
         let y = height_of(joint);
-        // The lowest counts as the pelvis wherever its joint lies.
+        // The lowest counts as the pelvis, wherever its joint is.
         spine.push((joint, if spine.is_empty() { f32::MIN } else { y }));
     }
     // Some rigs put the hip joints as low as the crotch; heights then count from where they should be.

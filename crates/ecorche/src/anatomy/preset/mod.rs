@@ -1,8 +1,8 @@
-//! Muscles and fat for a human body: some fifty pairs, placed by the body's own joints and skin.
+//! Muscles and fat for a human body: about fifty pairs, placed by the body's own joints and skin.
 //!
 //! ```text
 //! Character --humanoid::recognise--> joints --landmarks--> frames of trunk and limbs
-//! frames + rays to the skin --arm, leg, trunk--> Draft (places as an anatomist says them)
+//! frames + rays to the skin --arm, leg, trunk--> Draft (places as an anatomist gives them)
 //! Draft + skin --draft::Room::fit--> MuscleDef (inside the skin, as wide as fits)
 //! ```
 //! Nothing here depends on the bind pose: fronts and sides are those of bent elbows, palms, toes and trunk.
@@ -25,7 +25,7 @@ use draft::{Draft, Room};
 use landmarks::Landmarks;
 use probe::Probe;
 
-/// What was placed, and what not.
+/// What was placed, and what was not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Preset {
     /// Muscles and fat, one entry per mirrored pair.

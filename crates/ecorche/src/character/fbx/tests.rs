@@ -1,4 +1,5 @@
 use super::*;
+use crate::character::damage::damaged;
 use crate::character::raw::RawChannel;
 
 /// Frames per second 24 and one second, in FBX ticks.
@@ -283,16 +284,7 @@ fn damaged_files_never_panic() {
     let (objects, connections) = rigged();
     let sound = file(Y_UP, 1.0, &objects, &connections);
     arbtest::arbtest(|u| {
-        let mut bytes = sound.clone();
-        for _ in 0..u.int_in_range(1..=4)? {
-            let at = u.choose_index(bytes.len())?;
-            match u.int_in_range(0..=3)? {
-                0 => bytes[at] = u.arbitrary()?,
-                1 => bytes[at] = *u.choose(b"0123456789-,*{}\"e.")?,
-                2 => bytes.truncate(at.max(1)),
-                _ => bytes.insert(at, *u.choose(b"0987-,{}\n")?),
-            }
-        }
+        let bytes = damaged(u, &sound, &["0", "98", "-", ",", "*", "{", "}", "\"", "e", ".", "\n"])?;
         let _ = read_bytes(&bytes, None, Path::new("fuzz.fbx"));
         Ok(())
     });

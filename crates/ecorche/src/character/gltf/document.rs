@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// An index or count. Negative and fractional numbers become `usize::MAX`, which is in no range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Number(pub usize);
+pub(super) struct Number(pub usize);
 
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -43,7 +43,7 @@ fn or_default<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(d: D) ->
 /// The whole document.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct Document {
+pub(super) struct Document {
     pub asset: Asset,
     pub extensions_required: Vec<String>,
     pub buffers: Vec<Buffer>,
@@ -60,20 +60,20 @@ pub struct Document {
 /// Only what tells the version, so that a file of another version is named as such.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct VersionOnly {
+pub(super) struct VersionOnly {
     pub asset: Asset,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Asset {
+pub(super) struct Asset {
     #[serde(deserialize_with = "or_default")]
     pub version: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct Buffer {
+pub(super) struct Buffer {
     pub byte_length: Number,
     pub uri: Option<String>,
     #[serde(deserialize_with = "or_default")]
@@ -82,20 +82,20 @@ pub struct Buffer {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct BufferExtensions {
+pub(super) struct BufferExtensions {
     #[serde(rename = "EXT_meshopt_compression", alias = "KHR_meshopt_compression")]
     pub meshopt: Option<MeshoptFallback>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct MeshoptFallback {
+pub(super) struct MeshoptFallback {
     pub fallback: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct View {
+pub(super) struct View {
     pub buffer: Number,
     pub byte_offset: Number,
     pub byte_length: Number,
@@ -106,7 +106,7 @@ pub struct View {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct ViewExtensions {
+pub(super) struct ViewExtensions {
     #[serde(rename = "EXT_meshopt_compression", alias = "KHR_meshopt_compression")]
     pub meshopt: Option<MeshoptView>,
 }
@@ -114,7 +114,7 @@ pub struct ViewExtensions {
 /// Where the compressed bytes of a view are and what they hold.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct MeshoptView {
+pub(super) struct MeshoptView {
     pub buffer: Number,
     pub byte_offset: Number,
     pub byte_length: Number,
@@ -126,7 +126,7 @@ pub struct MeshoptView {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct Accessor {
+pub(super) struct Accessor {
     pub buffer_view: Option<Number>,
     pub byte_offset: Number,
     pub count: Number,
@@ -139,7 +139,7 @@ pub struct Accessor {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Sparse {
+pub(super) struct Sparse {
     pub count: Number,
     pub indices: SparsePart,
     pub values: SparsePart,
@@ -148,7 +148,7 @@ pub struct Sparse {
 /// Indices (which have a component type) or values (which take the accessor's) of a sparse accessor.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct SparsePart {
+pub(super) struct SparsePart {
     pub buffer_view: Number,
     pub byte_offset: Number,
     pub component_type: Number,
@@ -156,13 +156,13 @@ pub struct SparsePart {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Material {
+pub(super) struct Material {
     pub name: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Mesh {
+pub(super) struct Mesh {
     pub name: Option<String>,
     pub primitives: Vec<Primitive>,
     pub weights: Vec<f32>,
@@ -173,13 +173,13 @@ pub struct Mesh {
 /// Where exporters put the names of morph targets, by convention.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct MorphNames {
+pub(super) struct MorphNames {
     pub target_names: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Primitive {
+pub(super) struct Primitive {
     pub attributes: BTreeMap<String, Number>,
     pub indices: Option<Number>,
     pub material: Option<Number>,
@@ -193,7 +193,7 @@ pub struct Primitive {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct PrimitiveExtensions {
+pub(super) struct PrimitiveExtensions {
     #[serde(rename = "KHR_draco_mesh_compression")]
     pub draco: Option<DracoPrimitive>,
 }
@@ -201,14 +201,14 @@ pub struct PrimitiveExtensions {
 /// Where the compressed primitive is, and which of its attributes is which.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct DracoPrimitive {
+pub(super) struct DracoPrimitive {
     pub buffer_view: Number,
     pub attributes: BTreeMap<String, Number>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Node {
+pub(super) struct Node {
     pub name: Option<String>,
     pub children: Vec<Number>,
     pub mesh: Option<Number>,
@@ -222,7 +222,7 @@ pub struct Node {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct Skin {
+pub(super) struct Skin {
     pub name: Option<String>,
     pub joints: Vec<Number>,
     pub inverse_bind_matrices: Option<Number>,
@@ -230,7 +230,7 @@ pub struct Skin {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Animation {
+pub(super) struct Animation {
     pub name: Option<String>,
     pub channels: Vec<Channel>,
     pub samplers: Vec<Sampler>,
@@ -241,28 +241,28 @@ pub struct Animation {
 /// Frames per second, where the exporter wrote it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct ClipRate {
+pub(super) struct ClipRate {
     #[serde(alias = "frameRate", alias = "frame_rate")]
     pub fps: Option<f32>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Channel {
+pub(super) struct Channel {
     pub sampler: Number,
     pub target: Target,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Target {
+pub(super) struct Target {
     pub node: Option<Number>,
     pub path: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Sampler {
+pub(super) struct Sampler {
     pub input: Number,
     pub output: Number,
     pub interpolation: Option<String>,

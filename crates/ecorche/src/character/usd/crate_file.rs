@@ -5,10 +5,13 @@
 //! file. Every count is checked against the bytes that are there before anything is allocated, and
 //! everything that is decompressed counts against a budget tied to the file's size.
 
-use super::layer::{Arc, Attribute, Fault, Layer, ROOT, Value, Variant};
-use super::looks::connection;
+mod builder;
+mod cursor;
+
+use super::layer::{Arc, Fault, Layer, Value};
+use builder::Builder;
+use cursor::{Budget, Cursor, unpack, unpack_integers};
 use std::collections::{BTreeMap, HashMap};
-use std::rc::Rc;
 
 /// First bytes of every crate file.
 pub const MAGIC: &[u8] = b"PXR-USDC";
@@ -29,144 +32,22 @@ fn broken(problem: impl Into<String>) -> Fault {
     Fault::broken("crate data", problem)
 }
 
-/// A position in the file that never leaves it.
-#[derive(Clone, Copy)]
-struct Cursor<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl<'a> Cursor<'a> {
-    fn new(bytes: &'a [u8], at: u64) -> Self {
-        Self { bytes, at: usize::try_from(at).unwrap_or(usize::MAX) }
-    }
-
-    fn take(&mut self, count: usize) -> Parsed<&'a [u8]> {
-        let end = self.at.checked_add(count).filter(|&end| end <= self.bytes.len());
-        let end = end.ok_or_else(|| broken("ends too early"))?;
-        let taken = &self.bytes[self.at..end];
-        self.at = end;
-        Ok(taken)
-    }
-
-    fn array<const N: usize>(&mut self) -> Parsed<[u8; N]> {
-        let mut array = [0; N];
-        array.copy_from_slice(self.take(N)?);
-        Ok(array)
-    }
-
-    fn u32(&mut self) -> Parsed<u32> {
-        Ok(u32::from_le_bytes(self.array()?))
-    }
-
-    fn u64(&mut self) -> Parsed<u64> {
-        Ok(u64::from_le_bytes(self.array()?))
-    }
-
-    fn count(&mut self) -> Parsed<usize> {
-        usize::try_from(self.u64()?).map_err(|_| broken("has an impossible count"))
-    }
-
-    /// `count` elements of `size` bytes each.
-    fn elements(&mut self, count: usize, size: usize) -> Parsed<&'a [u8]> {
-        self.take(count.checked_mul(size).ok_or_else(|| broken("has an impossible count"))?)
-    }
-
-    fn u32s(&mut self, count: usize) -> Parsed<Vec<u32>> {
-        Ok(self.elements(count, 4)?.as_chunks().0.iter().map(|b| u32::from_le_bytes(*b)).collect())
-    }
-
-    fn u64s(&mut self, count: usize) -> Parsed<Vec<u64>> {
-        Ok(self.elements(count, 8)?.as_chunks().0.iter().map(|b| u64::from_le_bytes(*b)).collect())
-    }
-
-    /// Jumps by the signed offset stored here, relative to where it is stored.
-    fn jump(&mut self) -> Parsed<()> {
-        let start = self.at as i64;
-        let offset = i64::from_le_bytes(self.array()?);
-        let target = start.checked_add(offset).and_then(|t| usize::try_from(t).ok());
-        self.at = target.ok_or_else(|| broken("jumps out of the file"))?;
-        Ok(())
-    }
-}
-
-/// How many bytes may still be decoded.
-struct Budget(usize);
-
-impl Budget {
-    fn spend(&mut self, bytes: usize) -> Parsed<()> {
-        self.0 = self.0.checked_sub(bytes).ok_or_else(|| broken("unpacks to far more than its size"))?;
-        Ok(())
-    }
-}
-
-/// One LZ4 block preceded by its size, unpacked to at most `largest` bytes.
-fn unpack(cursor: &mut Cursor, largest: usize, budget: &mut Budget) -> Parsed<Vec<u8>> {
-    let size = cursor.count()?;
-    let packed = cursor.take(size)?;
-    let (&chunks, packed) = packed.split_first().ok_or_else(|| broken("has an empty packed block"))?;
-    if chunks != 0 {
-        return Err(Fault::unsupported("packed blocks above 2 GB"));
-    }
-    // LZ4 expands a byte to at most 255.
-    let room = largest.min(packed.len().saturating_mul(255) + 64);
-    budget.spend(room)?;
-    let mut unpacked = vec![0; room];
-    let used = lz4_flex::block::decompress_into(packed, &mut unpacked)
-        .map_err(|error| broken(format!("does not unpack ({error})")))?;
-    unpacked.truncate(used);
-    Ok(unpacked)
-}
-
-/// Integers stored as differences of 0, 1, 2 or 4 bytes (twice that for `wide`), with one frequent
-/// difference stored once.
-fn unpack_integers(cursor: &mut Cursor, count: usize, wide: bool, budget: &mut Budget) -> Parsed<Vec<i64>> {
-    if count == 0 {
-        return Ok(Vec::new());
-    }
-    let size = if wide { 8 } else { 4 };
-    let codes = count.div_ceil(4);
-    let largest = count.checked_mul(size).and_then(|n| n.checked_add(codes + size));
-    let data = unpack(cursor, largest.ok_or_else(|| broken("has an impossible count"))?, budget)?;
-    let mut data = Cursor::new(&data, 0);
-    let signed = |bytes: &[u8]| {
-        let negative = bytes.last().is_some_and(|&b| b >= 0x80);
-        let mut extended = [if negative { 0xff } else { 0 }; 8];
-        extended[..bytes.len()].copy_from_slice(bytes);
-        i64::from_le_bytes(extended)
-    };
-    let frequent = signed(data.take(size)?);
-    let codes = data.take(codes)?;
-    budget.spend(count.saturating_mul(8))?;
-    let mut value = 0i64;
-    let mut values = Vec::with_capacity(count);
-    for i in 0..count {
-        let difference = match codes[i / 4] >> (2 * (i % 4)) & 3 {
-            0 => frequent,
-            code => signed(data.take((size / 4) << (code - 1))?),
-        };
-        value = value.wrapping_add(difference);
-        values.push(value);
-    }
-    Ok(values)
-}
-
 /// Value types by their number in the file.
 mod kind {
-    pub const STRING: u8 = 10;
-    pub const TOKEN: u8 = 11;
-    pub const ASSET: u8 = 12;
-    pub const PATH_LIST: u8 = 34;
-    pub const REFERENCE_LIST: u8 = 35;
-    pub const TOKEN_VECTOR: u8 = 41;
-    pub const SPECIFIER: u8 = 42;
-    pub const SELECTIONS: u8 = 45;
-    pub const TIME_SAMPLES: u8 = 46;
-    pub const PAYLOAD: u8 = 47;
-    pub const DOUBLE_VECTOR: u8 = 48;
-    pub const STRING_VECTOR: u8 = 50;
-    pub const BLOCK: u8 = 51;
-    pub const PAYLOAD_LIST: u8 = 55;
+    pub(super) const STRING: u8 = 10;
+    pub(super) const TOKEN: u8 = 11;
+    pub(super) const ASSET: u8 = 12;
+    pub(super) const PATH_LIST: u8 = 34;
+    pub(super) const REFERENCE_LIST: u8 = 35;
+    pub(super) const TOKEN_VECTOR: u8 = 41;
+    pub(super) const SPECIFIER: u8 = 42;
+    pub(super) const SELECTIONS: u8 = 45;
+    pub(super) const TIME_SAMPLES: u8 = 46;
+    pub(super) const PAYLOAD: u8 = 47;
+    pub(super) const DOUBLE_VECTOR: u8 = 48;
+    pub(super) const STRING_VECTOR: u8 = 50;
+    pub(super) const BLOCK: u8 = 51;
+    pub(super) const PAYLOAD_LIST: u8 = 55;
 }
 
 /// How a number is stored.
@@ -645,205 +526,5 @@ impl<'a> CrateFile<'a> {
             }
         }
         Ok(arc)
-    }
-}
-
-/// Turns specs into prims.
-struct Builder<'a> {
-    file: CrateFile<'a>,
-    layer: Layer,
-    /// Values already decoded, by representation: files store equal values once.
-    cache: HashMap<u64, Rc<Value>>,
-}
-
-impl Builder<'_> {
-    fn build(mut self) -> Parsed<Layer> {
-        let specs = std::mem::take(&mut self.file.specs);
-        let path_count = self.file.paths.len();
-        let mut spec_of_path = vec![None; path_count];
-        let mut children: Vec<Vec<usize>> = vec![Vec::new(); path_count];
-        self.file.budget.spend(path_count * 48)?;
-        for (s, spec) in specs.iter().enumerate() {
-            if let Some(slot) = spec_of_path.get_mut(spec.path) {
-                *slot = Some(s);
-            }
-        }
-        for (path, step) in self.file.paths.iter().enumerate() {
-            if let Some(step) = step.filter(|step| !step.is_property && step.parent != path) {
-                children[step.parent].push(path);
-            }
-        }
-        let Some(root) = specs.iter().find(|spec| spec.kind == PSEUDO_ROOT) else {
-            return Err(broken("has no root"));
-        };
-        let mut prim_of_path = vec![None; path_count];
-        let mut pending = vec![(root.path, ROOT)];
-        while let Some((path, prim)) = pending.pop() {
-            let (Some(Some(spec)), Some(slot)) = (spec_of_path.get(path), prim_of_path.get_mut(path)) else {
-                continue;
-            };
-            *slot = Some(prim);
-            let order = self.prim(&specs[*spec], prim)?;
-            let rank: HashMap<&str, usize> =
-                order.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
-            let mut below = Vec::new();
-            for &child in &children[path] {
-                let token = self.file.paths[child].map_or("", |step| self.file.token(step.token)).to_owned();
-                let kind = spec_of_path[child].map(|s: usize| specs[s].kind);
-                if kind == Some(PRIM) {
-                    below.push((rank.get(token.as_str()).copied().unwrap_or(usize::MAX), child, token));
-                } else if kind == Some(VARIANT) {
-                    let inner = token.trim_start_matches('{').trim_end_matches('}');
-                    let (set, name) = inner.split_once('=').unwrap_or((inner, ""));
-                    let content = self.layer.prims.len();
-                    self.layer.prims.push(Default::default());
-                    let variant = Variant { set: set.to_owned(), name: name.to_owned(), prim: content };
-                    self.layer.prims[prim].variants.push(variant);
-                    pending.push((child, content));
-                }
-            }
-            below.sort_unstable();
-            for (_, child, name) in below {
-                let child_prim = self.layer.child(prim, &name);
-                pending.push((child, child_prim));
-            }
-        }
-        for spec in specs.iter().filter(|spec| [ATTRIBUTE, RELATIONSHIP].contains(&spec.kind)) {
-            let Some(Some(step)) = self.file.paths.get(spec.path).copied() else { continue };
-            let Some(Some(prim)) = prim_of_path.get(step.parent).copied() else { continue };
-            let name = self.file.token(step.token).to_owned();
-            if spec.kind == ATTRIBUTE {
-                let attribute = self.attribute(spec)?;
-                let connected = self.targets(spec, "connectionPaths")?;
-                let prim = &mut self.layer.prims[prim];
-                if !connected.is_empty() {
-                    prim.relationships.insert(connection(&name), connected);
-                }
-                prim.attributes.insert(name, attribute);
-            } else {
-                let targets = self.targets(spec, "targetPaths")?;
-                self.layer.prims[prim].relationships.insert(name, targets);
-            }
-        }
-        Ok(self.layer)
-    }
-
-    fn fields_of(&mut self, spec: &Spec) -> Parsed<Vec<(String, Rep)>> {
-        let fields: Vec<_> = self.file.fields_of(spec).map(|(name, rep)| (name.to_owned(), rep)).collect();
-        // Sets may be shared by any number of specs.
-        self.file.budget.spend(fields.len() * size_of::<(String, Rep)>())?;
-        Ok(fields)
-    }
-
-    /// Reads what a prim, variant or the root says of itself; returns the order of its children.
-    fn prim(&mut self, spec: &Spec, prim: usize) -> Parsed<Vec<String>> {
-        let mut order = Vec::new();
-        for (name, rep) in self.fields_of(spec)? {
-            let file = &mut self.file;
-            match (name.as_str(), rep.kind()) {
-                ("primChildren", _) => {
-                    order = file.value(rep)?.unwrap_or(Value::Blocked).texts().to_vec();
-                }
-                ("specifier", _) => {
-                    let specifier = file.value(rep)?.and_then(|value| value.number());
-                    self.layer.prims[prim].is_defined = specifier != Some(1.0);
-                    self.layer.prims[prim].is_class = specifier == Some(2.0);
-                }
-                ("typeName", _) => {
-                    let type_name = file.value(rep)?.and_then(|value| value.text().map(str::to_owned));
-                    self.layer.prims[prim].type_name = type_name.unwrap_or_default();
-                }
-                ("active", _) => {
-                    self.layer.prims[prim].active =
-                        file.value(rep)?.and_then(|v| v.number()).map(|n| n != 0.0);
-                }
-                ("references", kind::REFERENCE_LIST) => {
-                    self.layer.prims[prim].references =
-                        file.list(rep, |file, at| file.reference(at, false))?;
-                }
-                ("payload", kind::PAYLOAD_LIST) => {
-                    self.layer.prims[prim].payloads = file.list(rep, |file, at| file.reference(at, true))?;
-                }
-                ("payload", kind::PAYLOAD) => {
-                    let mut cursor = Cursor::new(file.bytes, rep.payload());
-                    self.layer.prims[prim].payloads = vec![file.reference(&mut cursor, true)?];
-                }
-                ("inheritPaths" | "specializes", kind::PATH_LIST) => {
-                    let arcs = file.list(rep, |file, at| Ok(Arc::internal(file.path(at.u32()?)?)))?;
-                    let prim = &mut self.layer.prims[prim];
-                    *if name == "specializes" { &mut prim.specializes } else { &mut prim.inherits } = arcs;
-                }
-                ("variantSelection", kind::SELECTIONS) => {
-                    let mut cursor = Cursor::new(file.bytes, rep.payload());
-                    for _ in 0..cursor.count()? {
-                        let set = file.string(cursor.u32()?).to_owned();
-                        let name = file.string(cursor.u32()?).to_owned();
-                        self.layer.prims[prim].selections.insert(set, name);
-                    }
-                }
-                ("subLayers", _) if prim == ROOT => {
-                    let assets = file.value(rep)?.unwrap_or(Value::Blocked).texts().to_vec();
-                    let arc = |asset| Arc { asset, ..Arc::internal(String::new()) };
-                    self.layer.sublayers = assets.into_iter().map(arc).collect();
-                }
-                _ if prim == ROOT => {
-                    if let Some(value) = file.value(rep)? {
-                        self.layer.metadata.insert(name, value);
-                    }
-                }
-                _ => {}
-            }
-        }
-        Ok(order)
-    }
-
-    fn value(&mut self, rep: Rep) -> Parsed<Option<Rc<Value>>> {
-        if let Some(known) = self.cache.get(&rep.0) {
-            return Ok(Some(known.clone()));
-        }
-        let value = self.file.value(rep)?.map(Rc::new);
-        if let Some(value) = &value {
-            self.cache.insert(rep.0, value.clone());
-        }
-        Ok(value)
-    }
-
-    fn attribute(&mut self, spec: &Spec) -> Parsed<Attribute> {
-        let mut attribute = Attribute::default();
-        for (name, rep) in self.fields_of(spec)? {
-            match name.as_str() {
-                "default" => attribute.default = self.value(rep)?,
-                "timeSamples" if rep.kind() == kind::TIME_SAMPLES => {
-                    for (time, rep) in self.file.time_samples(rep)? {
-                        if let Some(value) = self.value(rep)? {
-                            attribute.samples.push((time, value));
-                        }
-                    }
-                }
-                "spline" => self.layer.leave_out("spline-animated attributes"),
-                "typeName" | "interpolation" => {
-                    let text = self.value(rep)?.and_then(|value| value.text().map(str::to_owned));
-                    match name.as_str() {
-                        "typeName" => attribute.type_name = text.unwrap_or_default(),
-                        _ => attribute.interpolation = text,
-                    }
-                }
-                "elementSize" => attribute.element_size = self.value(rep)?.and_then(|value| value.number()),
-                _ => {}
-            }
-        }
-        attribute.sort_samples();
-        Ok(attribute)
-    }
-
-    /// The paths listed in a field.
-    fn targets(&mut self, spec: &Spec, field: &str) -> Parsed<Vec<String>> {
-        let mut targets = Vec::new();
-        for (name, rep) in self.fields_of(spec)? {
-            if name == field && rep.kind() == kind::PATH_LIST {
-                targets = self.file.list(rep, |file, at| file.path(at.u32()?))?;
-            }
-        }
-        Ok(targets)
     }
 }

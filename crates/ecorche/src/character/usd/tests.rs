@@ -1,6 +1,7 @@
 //! Whole small files. `arm.usdc` is `arm.usda` as the USD library writes it.
 
 use super::*;
+use crate::character::damage::damaged;
 use crate::character::raw::RawChannel;
 use glam::{Mat4, Quat, Vec2, Vec3};
 
@@ -160,28 +161,9 @@ fn every_truncation_is_an_error_or_a_character() {
 fn damaged_files_never_panic() {
     let packed = package(&[("arm.usdc", BINARY)]);
     arbtest::arbtest(|u| {
-        let mut bytes = u.choose(&[TEXT, BINARY, &packed])?.to_vec();
-        for _ in 0..u.int_in_range(1..=6)? {
-            let at = u.choose_index(bytes.len())?;
-            match u.int_in_range(0..=3)? {
-                0 => bytes[at] = u.arbitrary()?,
-                1 => {
-                    // A count of a different size altogether.
-                    let count: u64 = *u.choose(&[0, 1 << 20, 1 << 32, 1 << 40, u64::MAX])?;
-                    let end = (at + 8).min(bytes.len());
-                    bytes[at..end].copy_from_slice(&count.to_le_bytes()[..end - at]);
-                }
-                2 => {
-                    let text = *u.choose(&["-1", "99999999999", "nan", "[", "(", "{", "}", "None", "\""])?;
-                    bytes.splice(at..at, text.bytes());
-                }
-                _ => {
-                    let end = (at + u.int_in_range(0..=40)?).min(bytes.len());
-                    bytes.drain(at..end);
-                    bytes.push(b' ');
-                }
-            }
-        }
+        let sound = *u.choose(&[TEXT, BINARY, &packed])?;
+        let words = ["-1", "99999999999", "nan", "[", "(", "{", "}", "None", "\""];
+        let bytes = damaged(u, sound, &words)?;
         let _ = read_bytes(&bytes, None, Path::new("damaged.usd"));
         Ok(())
     })

@@ -20,12 +20,12 @@ impl Anchor {
     }
 }
 
-/// A spring of rest length zero from a particle to a point it is carried by.
+/// A spring of rest length zero from a particle to the point that carries it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tie {
     /// The particle, counted within the strand.
     pub particle: usize,
-    /// Inverse stiffness, m/N; 0 holds it fast.
+    /// Inverse stiffness, m/N; 0 is rigid.
     pub compliance: f64,
     /// How far the particle can move from the point, metres; infinite for no limit.
     pub reach: f64,

@@ -57,8 +57,8 @@ pub struct Obstacle {
     pub reach: (DVec3, f64),
 }
 
-/// Slope of a distance-like function below which its value does not tell the distance. Near the end of a
-/// skin's field it goes to zero, and a particle there would be sent a hundred metres away.
+/// Slope of a distance-like function below which its value does not tell the distance. Near the edge of a
+/// skin's field it goes to zero, and a particle there would be thrown a hundred metres.
 const LEAST_STEEPNESS: f64 = 0.5;
 
 /// A particle to be moved out of an obstacle.
@@ -87,7 +87,7 @@ impl Obstacle {
                 let t = if square > 0.0 { ((local - *a).dot(along) / square).clamp(0.0, 1.0) } else { 0.0 };
                 let out = local - (*a + t * along);
                 let length = out.length();
-                // On the axis every direction is as good; a fixed one is deterministic.
+                // On the axis any direction will do; a fixed one is deterministic.
                 let normal = if length > 1e-12 {
                     out / length
                 } else {
@@ -104,7 +104,7 @@ impl Obstacle {
         }
     }
 
-    /// How a particle at `point` is deeper than its clearance allows; else how far it is from that, metres.
+    /// How a particle at `point` penetrates its clearance, or else its distance from doing so, metres.
     #[inline]
     pub(in crate::dynamics) fn meet(
         &self,

@@ -20,14 +20,13 @@ pub(in crate::dynamics) struct Near {
     pub overlap: f64,
 }
 
-/// Speed at which things are expected to close in on each other at most at human size, m/s. A gap is not looked at again
-/// before it could have closed.
+/// Greatest closing speed expected at human size, m/s. A gap is not checked again before it could have closed.
 pub(in crate::dynamics) const CLOSING: f64 = 2.0;
 
-/// Substeps after which a gap is looked at again whatever its size. With 10 the motion was the same; more were not tried.
+/// Substeps after which a gap of any size is checked again. With 10 the motion was the same; more were not tried.
 const LONGEST_SLEEP: f64 = 20.0;
 
-/// For how many substeps in which things close in by `closing` metres at most a gap need not be looked at.
+/// Number of substeps a gap need not be checked for, if it closes by at most `closing` metres in each.
 #[inline]
 pub(in crate::dynamics) fn sleep(gap: f64, closing: f64) -> u16 {
     // A gap that is not a number gives 0.
@@ -92,7 +91,7 @@ pub(in crate::dynamics) struct Copy {
 }
 
 impl Near {
-    /// How the particle moves; where it keeps its distance, by how much more it does, metres.
+    /// How the particle moves, or else by how much it is clear of contact, metres.
     pub(crate) fn push(
         &mut self,
         copy: &Copy,

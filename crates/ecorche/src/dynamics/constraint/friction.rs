@@ -1,7 +1,7 @@
 //! Coulomb friction on displacements.
 //!
 //! A particle that was kept from coming `pressed` closer to a surface may slide against it, but loses as much of its
-//! sliding as `coefficient * pressed`: at rest on a moving surface it goes with it. An overlap from before the
+//! sliding as `coefficient * pressed`: a particle at rest on a moving surface moves with it. An overlap from before the
 //! substep does not press: otherwise a strand squeezed between two others would stick more with shorter substeps.
 //!
 //! Based on: Roussellet. Doctoral thesis. 2018.
@@ -12,7 +12,7 @@ use glam::DVec3;
 
 /// How a contact moves a particle.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Correction {
+pub(crate) struct Correction {
     /// What to add to its position, metres.
     pub moved: DVec3,
     /// The part of it that adds no speed: it corrects an overlap from before the substep. Otherwise a muscle that thickens

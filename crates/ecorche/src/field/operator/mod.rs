@@ -175,7 +175,7 @@ impl Composition {
     /// points.
     #[inline]
     pub fn join(&self, first: Sample, second: Sample) -> Sample {
-        let opening = self.controller.opening(controller::angle(first.gradient, second.gradient)).value;
+        let opening = self.controller.opening(controller::angle(first.gradient, second.gradient));
         self.operator.join(first, second, opening)
     }
 }

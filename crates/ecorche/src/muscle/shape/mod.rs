@@ -1,7 +1,7 @@
-//! The shape of a fibre: where its surface is, how thick it is, what it is to draw.
+//! The shape of a fibre: its surface, its thickness, its mesh for drawing.
 //!
-//! [`Shape`] is one of the known kinds; everything outside this folder asks it and not a kind. A new kind answers the same
-//! questions in a folder of its own and gets a variant here, in [`Form`] (what it is made from) and in [`Table`] (what a
+//! [`Shape`] is one of the known kinds; code outside this folder uses it and no kind in particular. A new kind answers the same
+//! questions in its own folder and gets a variant here, in [`Form`] (what it is made from) and in [`Table`] (what a
 //! frame samples).
 
 pub mod spindle;
@@ -52,9 +52,9 @@ pub struct DrawnSurface {
     pub thickness: Vec<f64>,
 }
 
-/// The space a shape has in the skin.
+/// The space for a shape inside the skin.
 pub(crate) trait Room {
-    /// Way from a point inside in a unit direction until the skin ends it, `most` metres at most.
+    /// Distance from a point inside to the skin in a unit direction, at most `most` metres.
     fn free(&self, from: DVec3, direction: DVec3, most: f64) -> f64;
 
     /// Distance from vertex `i` of the axis, where it is now, to the skin, metres.
@@ -64,7 +64,7 @@ pub(crate) trait Room {
 /// A shape that has yielded to the skin.
 pub(crate) struct Yielded<S> {
     pub shape: S,
-    /// What was cut off and found no other place, cubic metres.
+    /// Volume that was cut off and not regained elsewhere, cubic metres.
     pub lost: f64,
 }
 
@@ -171,14 +171,14 @@ impl Shape {
         }
     }
 
-    /// Points that the shape lies around.
+    /// The points of the axis.
     pub(crate) fn axis_points(&self) -> &[DVec3] {
         match self {
             Self::Spindle(spindle) => spindle.axis().points(),
         }
     }
 
-    /// The same shape around other points, as many, and cut where there is no room; `None` for points without extent.
+    /// The same shape around as many other points, cut where there is no room; `None` for points without extent.
     pub(crate) fn yielded(&self, points: &[DVec3], room: &impl Room) -> Option<Yielded<Self>> {
         match self {
             Self::Spindle(spindle) => {
@@ -216,7 +216,7 @@ impl From<Spindle> for Shape {
     }
 }
 
-/// What changes a shape from moment to moment, beside where its particles are.
+/// What changes a shape from moment to moment, apart from the positions of its particles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct ShapeState {
     /// In `[0, 1]`.

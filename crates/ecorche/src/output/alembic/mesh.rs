@@ -1,4 +1,4 @@
-//! One polygon mesh of an archive: what of it never changes, and the samples of its frames.
+//! One polygon mesh of an archive: its static data and the samples of its frames.
 
 use super::super::WriteError;
 use super::super::file::PendingFiles;
@@ -42,12 +42,12 @@ pub struct MeshFrame {
     pub normals: Vec<Vec3>,
 }
 
-/// Where the frames of an archive are: each takes the same number of bytes.
+/// Where the frames lie in an archive; all have the same size.
 #[derive(Clone, Copy, Debug)]
 pub struct Frames {
     /// Where the first begins.
     pub first_at: u64,
-    /// Bytes of one.
+    /// Bytes of one frame.
     pub stride: u64,
     /// How many there are.
     pub count: usize,
@@ -74,7 +74,7 @@ pub struct PolyMesh {
 }
 
 impl PolyMesh {
-    /// Writes what does not change of the meshes `numbers` of `all`.
+    /// Writes the static data of the meshes `numbers` of `all`.
     pub fn create(
         archive: &mut Archive,
         name: String,
@@ -247,7 +247,7 @@ impl PolyMesh {
     }
 }
 
-/// Values and which of them each face corner has.
+/// Values, and the index of each face corner's value.
 fn indexed(
     archive: &mut Archive,
     metadata: &mut MetadataTable,
@@ -295,13 +295,13 @@ fn face_set(
     parent.add(metadata, name, FACE_SET_OBJECT_ABOUT, place);
 }
 
-/// Faces of one or several meshes as Alembic has them: corners clockwise from outside, so each face backwards.
+/// Faces of one or several meshes with Alembic's winding: clockwise from outside, so each face is reversed.
 #[derive(Default)]
 struct Lists {
     sizes: Vec<u32>,
     corners: Vec<u32>,
     slots: Vec<u32>,
-    /// Each texture coordinate of a vertex once; empty where no mesh has any.
+    /// The texture coordinates of each vertex without repetition; empty if no mesh has any.
     uvs: Vec<Vec2>,
     uv_indices: Vec<u32>,
     face_sets: Vec<(String, Vec<u32>)>,
@@ -352,7 +352,7 @@ impl Lists {
     }
 }
 
-/// A name that an object may have, unused so far: the user's own, without what would end it or make it a path.
+/// A valid, unused object name: the user's own, without characters that would end it or make it a path.
 pub fn object_name(name: &str, taken: &mut BTreeSet<String>) -> String {
     let base: String = name.chars().map(|c| if c == '/' || c.is_control() { '_' } else { c }).collect();
     let base = if base.is_empty() { "unnamed".to_owned() } else { base };

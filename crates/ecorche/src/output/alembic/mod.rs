@@ -1,11 +1,11 @@
 //! Alembic (`.abc`): every mesh of a character as polygons with their points at every frame.
 //!
-//! The archive is written as it goes, frame after frame, and its tables follow at the end; memory holds a few
-//! megabytes and, with velocities, two frames.
+//! Frames are written as they arrive, and the tables follow at the end; memory holds a few megabytes and, with
+//! velocities, two frames.
 //!
 //! Alembic states neither units nor axes. Units are the file's, or those the options ask for; axes are what every reader
-//! of the format takes for granted: Y up, right-handed. Faces wind clockwise from outside, as the format has it, so each
-//! polygon comes backwards. Frame `n` is at `n / fps` seconds.
+//! of the format takes for granted: Y up, right-handed. Faces wind clockwise from outside, as the format requires, so each
+//! polygon is reversed. Frame `n` is at `n / fps` seconds.
 
 mod mesh;
 mod ogawa;
@@ -21,7 +21,7 @@ use property::{Children, MetadataTable};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Version of the format that is written, as its library numbers its own.
+/// Version of the format that is written, in the numbering of its library.
 const LIBRARY_VERSION: i32 = 10812;
 
 /// An Alembic cache being written.
@@ -31,7 +31,7 @@ pub struct AlembicWriter<'a> {
     files: PendingFiles,
     archives: Vec<Output>,
     frames: usize,
-    /// With velocities: the frame before the one that is held, and the frame that waits for the next.
+    /// With velocities: the frame before the pending one, and the pending one, which waits for the next.
     before: Option<Vec<MeshFrame>>,
     held: Option<Vec<MeshFrame>>,
     bytes: Vec<u8>,

@@ -1,8 +1,8 @@
 //! Ogawa, the container of Alembic files: a tree of groups and data blocks, appended one after the other.
 //!
 //! The header has 16 bytes: `Ogawa`, a byte that is 0xff once the file is complete, the version 0.1, and where the
-//! root group is. A group is a count and that many places; a block is its length and its bytes. A place with the top
-//! bit set is a block's; the top bit alone is an empty block, 0 an empty group. All numbers are little-endian.
+//! root group is. A group is a count and as many offsets; a block is its length and its bytes. An offset with the top
+//! bit set is that of a block; the top bit alone is an empty block, 0 an empty group. All numbers are little-endian.
 
 use super::super::WriteError;
 use super::super::file::PendingFiles;
@@ -48,7 +48,7 @@ impl Archive {
         Ok(Self { number, held: HEADER.to_vec(), length: HEADER.len() as u64 })
     }
 
-    /// Bytes written so far, so where the next group or block will be.
+    /// Bytes written so far: the offset of the next group or block.
     pub fn length(&self) -> u64 {
         self.length
     }
@@ -70,7 +70,7 @@ impl Archive {
     }
 
     /// Appends a sample of a property: a block of a key, by which readers recognise equal samples, and the content.
-    /// Gives the key back, too.
+    /// Also returns the key.
     pub fn sample(&mut self, content: &[u8]) -> (Place, [u8; KEY as usize]) {
         let place = Place::block_at(self.length);
         let hash = blake3::hash(content);

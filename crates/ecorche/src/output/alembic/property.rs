@@ -1,19 +1,19 @@
 //! Properties and objects of an Alembic archive, and the tables that describe them.
 //!
-//! A property's samples are blocks; the compound property around it has, last, a table of what its members are: a word
-//! of bit fields, the number of samples, the time sampling, the name. An object has its properties, its children and
-//! last a table of the children. Metadata are texts of `key=value;key=value`; those in use are listed once per archive.
+//! A property's samples are blocks; the compound property around it ends with a table of its members: a word
+//! of bit fields, the number of samples, the time sampling, the name. An object holds its properties, its children and
+//! then a table of the children. Metadata are strings of `key=value;key=value`; those in use are listed once per archive.
 
 use super::super::WriteError;
 use super::super::file::PendingFiles;
 use super::ogawa::{Archive, Place};
 
-/// Numbers that Alembic gives to kinds of values.
+/// Alembic's numbers for kinds of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Truth values.
+    /// Booleans.
     Bool = 0,
-    /// 32-bit numbers without sign.
+    /// Unsigned 32-bit integers.
     U32 = 5,
     /// 32-bit integers.
     I32 = 6,
@@ -55,7 +55,7 @@ impl Type {
     }
 }
 
-/// Number of the time sampling that holds for all time.
+/// Number of the time sampling of constant properties.
 pub const TIMELESS: u32 = 0;
 /// Number of the time sampling of the frames.
 pub const FRAMES: u32 = 1;
@@ -65,7 +65,7 @@ pub const FRAMES: u32 = 1;
 pub struct Samples {
     /// Their number.
     pub count: u32,
-    /// Whether all are the one that is stored.
+    /// Whether one stored sample serves for all.
     pub constant: bool,
     /// Number of the time sampling.
     pub timing: u32,
@@ -200,8 +200,8 @@ impl Children {
         self.members.push(place);
     }
 
-    /// Appends the object with its `properties`. `hash` stands for its content: readers take objects with the same for
-    /// the same.
+    /// Appends the object with its `properties`. `hash` identifies its content: readers take objects with the same hash
+    /// to be equal.
     pub fn write(mut self, archive: &mut Archive, properties: Place, hash: blake3::Hash) -> Place {
         // A hash of the properties and one of the children, of 16 bytes each.
         self.table.extend_from_slice(hash.as_bytes());

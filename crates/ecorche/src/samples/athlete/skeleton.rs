@@ -9,7 +9,7 @@ use crate::samples::rig::{Flesh, Rig};
 use glam::{Affine3A, Mat3, Quat, Vec3};
 
 /// Stature, metres.
-pub const STATURE: f32 = 1.80;
+pub(in crate::samples) const STATURE: f32 = 1.80;
 /// Centre of the left hip.
 pub const HIP: Vec3 = Vec3::new(0.092, 0.945, 0.000);
 /// Centre of the left knee.

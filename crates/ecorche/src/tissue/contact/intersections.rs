@@ -5,11 +5,11 @@
 //! whose middle is in another one (one body all inside another, or the same elements twice), and points of the collision
 //! surfaces, which also know bones and how deep they are.
 
-use super::super::boundary::{Boundary, Place};
+use super::super::boundary::Place;
 use super::super::embed::Locator;
 use super::super::model::Model;
 use super::super::tet_mesh::boundary_faces;
-use super::{Against, Contacts};
+use super::{Against, Contacts, Moment};
 use crate::geom::adjacency::Lists;
 use crate::geom::bvh::Bvh;
 use crate::geom::intersect::edge_pierces;
@@ -51,14 +51,9 @@ struct Found {
 }
 
 impl Contacts {
-    /// What lies in what in a state. A body in itself is always looked for, others where contact tests them.
-    pub fn intersections(
-        &self,
-        model: &Model,
-        positions: &[DVec3],
-        boundary: &Boundary,
-        time: f64,
-    ) -> Vec<Intersection> {
+    /// Intersections in a state. Self-intersections are always searched for, others where contact tests them.
+    pub fn intersections(&self, moment: &Moment) -> Vec<Intersection> {
+        let &Moment { model, positions, .. } = moment;
         let part = |surface: usize| self.surfaces[surface].part;
         let mut tested: BTreeSet<(usize, usize)> = (0..model.parts.len()).map(|p| (p, p)).collect();
         for &(surface, against) in &self.tests {
@@ -70,7 +65,7 @@ impl Contacts {
         pierced(model, positions, &tested, &mut found);
         entered(model, positions, &tested, &mut found);
         let around = tets_of_nodes(model);
-        for overlap in self.overlaps(model, positions, boundary, time) {
+        for overlap in self.overlaps(moment) {
             let own = part(overlap.surface);
             let (key, edge) = match overlap.against {
                 Against::Obstacle(o) => ((own, Within::Obstacle(o)), model.parts[own].edge),

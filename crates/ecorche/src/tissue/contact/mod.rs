@@ -75,7 +75,7 @@ pub struct ContactSettings {
     pub friction: f64,
     /// Distance kept, metres.
     pub thickness: f64,
-    /// Whether a point that starts inside something may stay so deep, as if its surface were dented there;
+    /// Whether a point that starts inside something may stay that deep, as if its surface were dented there;
     /// otherwise it is pushed out, which permanently bends bodies that were thickened into each other.
     pub keep_overlap: bool,
 }
@@ -86,7 +86,7 @@ impl Default for ContactSettings {
     }
 }
 
-/// Looks at the positions after which what was found keeps its place and normal until the end of the round: two
+/// Searches after which a contact keeps its place and normal until the end of the round: two
 /// neighbouring triangles may both be nearest, and Newton would go back and forth between them without end.
 const SETTLED: u32 = 4;
 
@@ -99,7 +99,7 @@ struct Pair {
     /// Collision surface, its vertex (or, counted on, its edge), and the test.
     key: (u32, u32, u32),
     point: Place,
-    /// Where it should be outside of: a place of another body, or of the world.
+    /// What it should be outside of: a place of another body, or of the world.
     other: Option<Place>,
     anchor: DVec3,
     normal: DVec3,
@@ -164,6 +164,19 @@ pub struct Overlap {
     pub depth: f64,
 }
 
+/// Bodies and boundary at a moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'a> {
+    /// The bodies.
+    pub model: &'a Model,
+    /// Where their nodes are.
+    pub positions: &'a [DVec3],
+    /// What holds them.
+    pub boundary: &'a Boundary,
+    /// Seconds.
+    pub time: f64,
+}
+
 /// All collisions of a scene. Empty by default.
 #[derive(Debug, Default)]
 pub struct Contacts {
@@ -177,7 +190,7 @@ pub struct Contacts {
     pub settings: ContactSettings,
     active: Vec<Pair>,
     multipliers: BTreeMap<(u32, u32, u32), f64>,
-    /// Depths of the first state, once it was looked at.
+    /// Depths in the first state, once searched.
     initial: Option<BTreeMap<(u32, u32, u32), f64>>,
     start: Vec<DVec3>,
     start_time: f64,
@@ -191,7 +204,7 @@ impl Contacts {
         self.tests.is_empty()
     }
 
-    /// Drops multipliers and remembered touches; the next step finds them anew.
+    /// Forgets multipliers and contacts; the next step finds them again.
     pub(crate) fn forget(&mut self) {
         self.active.clear();
         self.multipliers.clear();
@@ -211,18 +224,12 @@ impl Contacts {
     }
 
     /// Penetrations in a state, deepest first.
-    pub fn overlaps(
-        &self,
-        model: &Model,
-        positions: &[DVec3],
-        boundary: &Boundary,
-        time: f64,
-    ) -> Vec<Overlap> {
+    pub fn overlaps(&self, moment: &Moment) -> Vec<Overlap> {
         let mut list: Vec<Overlap> = self
-            .find(model, positions, boundary, time)
+            .find(moment)
             .iter()
             .filter_map(|p| {
-                let depth = -p.relative(positions).dot(p.normal);
+                let depth = -p.relative(moment.positions).dot(p.normal);
                 let (surface, test) = (p.key.0 as usize, p.key.2 as usize);
                 (depth > 0.0).then(|| Overlap {
                     surface,
@@ -238,18 +245,12 @@ impl Contacts {
         list
     }
 
-    pub(super) fn remember_initial(
-        &mut self,
-        model: &Model,
-        positions: &[DVec3],
-        boundary: &Boundary,
-        time: f64,
-    ) {
+    pub(super) fn remember_initial(&mut self, moment: &Moment) {
         if self.initial.is_some() || self.is_empty() {
             return;
         }
-        let depths = self.find(model, positions, boundary, time).into_iter().filter_map(|pair| {
-            let depth = -pair.relative(positions).dot(pair.normal);
+        let depths = self.find(moment).into_iter().filter_map(|pair| {
+            let depth = -pair.relative(moment.positions).dot(pair.normal);
             (depth > 0.0).then_some((pair.key, depth))
         });
         self.initial = Some(depths.collect());
@@ -275,20 +276,14 @@ impl Contacts {
             .retain(|p| p.other.is_some() && kept.contains_key(&p.key) && p.gap(start) < RELEASE * p.slip);
     }
 
-    /// Finds what touches at the positions and freezes it until the next call.
-    pub(super) fn detect(
-        &mut self,
-        model: &Model,
-        positions: &[DVec3],
-        boundary: &Boundary,
-        time: f64,
-        blend: f64,
-    ) {
+    /// Finds the contacts and freezes them until the next call.
+    pub(super) fn detect(&mut self, moment: &Moment, blend: f64) {
         if self.is_empty() {
             return;
         }
-        let mut pairs = self.find(model, positions, boundary, time);
-        // What was found earlier in the step stays, or points would come and go between iterations.
+        let &Moment { model, positions, boundary, time } = moment;
+        let mut pairs = self.find(moment);
+        // Contacts found earlier in the step stay, or points would come and go between iterations.
         let mut old: BTreeMap<(u32, u32, u32), Pair> = self.active.iter().map(|p| (p.key, *p)).collect();
         let settled = self.looks >= SETTLED;
         self.looks += 1;
@@ -301,7 +296,7 @@ impl Contacts {
             _ => true,
         });
         pairs.extend(old.into_values());
-        // A constraint that gives way slowly is pushed harder.
+        // A constraint that converges slowly gets stiffer.
         let boost = f64::from(1u32 << (self.round / 3).min(10));
         for pair in &mut pairs {
             let surface = &self.surfaces[pair.key.0 as usize];
@@ -326,21 +321,14 @@ impl Contacts {
         self.active = pairs;
     }
 
-    /// Raises the multipliers if something is still too deep. Returns whether the step must be repeated.
-    pub(super) fn renew(
-        &mut self,
-        model: &Model,
-        positions: &[DVec3],
-        boundary: &Boundary,
-        time: f64,
-        blend: f64,
-    ) -> bool {
+    /// Raises the multipliers where something is still too deep. Returns whether the step must be repeated.
+    pub(super) fn renew(&mut self, moment: &Moment, blend: f64) -> bool {
         let Resolve::Constraint { tolerance, rounds } = self.settings.resolve else { return false };
         if self.is_empty() {
             return false;
         }
         for pair in &self.active {
-            let force = (pair.multiplier - pair.stiffness * pair.gap(positions)).max(0.0);
+            let force = (pair.multiplier - pair.stiffness * pair.gap(moment.positions)).max(0.0);
             if force > 0.0 {
                 self.multipliers.insert(pair.key, force);
             } else {
@@ -349,29 +337,22 @@ impl Contacts {
         }
         self.round += 1;
         self.looks = 0;
-        self.round < rounds && self.too_deep(model, positions, boundary, time, blend) > tolerance
+        self.round < rounds && self.too_deep(moment, blend) > tolerance
     }
 
-    fn too_deep(
-        &self,
-        model: &Model,
-        positions: &[DVec3],
-        boundary: &Boundary,
-        time: f64,
-        blend: f64,
-    ) -> f64 {
-        self.find(model, positions, boundary, time)
+    fn too_deep(&self, moment: &Moment, blend: f64) -> f64 {
+        self.find(moment)
             .iter()
-            .map(|p| -p.relative(positions).dot(p.normal) - self.allowed(&p.key, blend))
+            .map(|p| -p.relative(moment.positions).dot(p.normal) - self.allowed(&p.key, blend))
             .fold(0.0, f64::max)
     }
 
     /// Depth of the deepest point, beyond what it may keep; 0 when nothing touches.
-    pub fn deepest(&self, model: &Model, positions: &[DVec3], boundary: &Boundary, time: f64) -> f64 {
-        if self.is_empty() { 0.0 } else { self.too_deep(model, positions, boundary, time, 0.0) }
+    pub fn deepest(&self, moment: &Moment) -> f64 {
+        if self.is_empty() { 0.0 } else { self.too_deep(moment, 0.0) }
     }
 
-    /// Adds the forces of what touches; returns their energy.
+    /// Adds the contact forces; returns their energy.
     pub(super) fn add_terms(&self, positions: &[DVec3], terms: &mut Vec<Term>) -> f64 {
         let mut energy = 0.0;
         for pair in &self.active {
@@ -389,7 +370,8 @@ impl Contacts {
         energy
     }
 
-    fn find(&self, model: &Model, positions: &[DVec3], boundary: &Boundary, time: f64) -> Vec<Pair> {
+    fn find(&self, moment: &Moment) -> Vec<Pair> {
+        let &Moment { model, positions, boundary, time } = moment;
         let edges = matches!(self.settings.resolve, Resolve::Constraint { .. });
         let mut pairs = Vec::new();
         let attached = boundary.attached_at(time);

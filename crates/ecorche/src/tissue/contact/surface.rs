@@ -246,7 +246,7 @@ impl CollisionSurface {
             let corner = (0..3).max_by(|&i, &j| share[i].total_cmp(&share[j])).unwrap_or(0);
             single[corner]
         };
-        // The surface may have turned so that the rest's nearest place is no way out; then leave it alone.
+        // The surface may have turned so that the place nearest at rest is not the way out; then leave it alone.
         ((point - place.at(positions)).dot(normal) <= 0.0).then_some(Entry { place, normal })
     }
 }

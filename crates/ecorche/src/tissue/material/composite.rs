@@ -1,10 +1,9 @@
 //! Sums of laws: how muscle and tendon are put together.
 
 use super::{
-    Curvature, Fibre, FibreLaw, Lame, Local, Material, MuscleForce, Response, StableNeoHookean, Stretch,
+    Element, Fibre, FibreLaw, Lame, Local, Material, MuscleForce, Response, StableNeoHookean, Stretch,
     Tangent, TendonForce,
 };
-use crate::tissue::element::Shape;
 use glam::DMat3;
 
 /// The sum of several laws.
@@ -64,16 +63,9 @@ impl Material for Composite {
         self.sum(|t| t.definite_tangent(gradient, local))
     }
 
-    fn add_response(
-        &self,
-        gradient: &DMat3,
-        local: &Local,
-        shape: &Shape,
-        curvature: Curvature,
-        out: &mut Response,
-    ) {
+    fn add_response(&self, element: &Element, out: &mut Response) {
         for term in &self.terms {
-            term.add_response(gradient, local, shape, curvature, out);
+            term.add_response(element, out);
         }
     }
 

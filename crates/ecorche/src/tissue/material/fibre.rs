@@ -6,8 +6,7 @@
 //! Differs in: the tabulated curves are forces, already the derivative of the energy, and are not
 //! differentiated again; the active force is zero outside 0.4 to 1.6 of the optimal length.
 
-use super::{Curvature, Local, Material, PAIRS, Response, Tangent, cofactor, entry};
-use crate::tissue::element::Shape;
+use super::{Curvature, Element, Local, Material, PAIRS, Response, Tangent, cofactor, entry};
 use glam::{DMat3, DVec3};
 
 /// Energy of a fibre as a function of its stretch: value, first and second derivative, pascals.
@@ -179,7 +178,7 @@ pub struct Fibre<L> {
     pub stretch: Stretch,
 }
 
-/// Shortest stretch evaluated; a fibre crushed below it keeps the direction of `F a` but no more shortens.
+/// Shortest stretch evaluated; a fibre crushed below it keeps the direction of `F a` but does not shorten further.
 const SHORTEST: f64 = 1e-6;
 
 impl<L: FibreLaw> Fibre<L> {
@@ -258,25 +257,13 @@ impl<L: FibreLaw> Material for Fibre<L> {
         }
     }
 
-    fn add_response(
-        &self,
-        gradient: &DMat3,
-        local: &Local,
-        shape: &Shape,
-        curvature: Curvature,
-        out: &mut Response,
-    ) {
+    fn add_response(&self, element: &Element, out: &mut Response) {
+        let Element { gradient, local, shape, curvature } = element;
         out.stress += self.stress(gradient, local);
         match self.stretch {
-            Stretch::Deviatoric => {
-                let tangent = match curvature {
-                    Curvature::Exact => self.tangent(gradient, local),
-                    Curvature::Definite => self.definite_tangent(gradient, local),
-                };
-                super::add_stiffness(&tangent, shape, out);
-            }
+            Stretch::Deviatoric => super::add_stiffness(self, element, out),
             Stretch::Full => {
-                let middle = self.pull_stiffness(gradient, local, curvature);
+                let middle = self.pull_stiffness(gradient, local, *curvature);
                 let parts = shape.gradients().map(|g| g.dot(local.fibre));
                 for (block, &(a, b)) in out.stiffness.iter_mut().zip(&PAIRS) {
                     let weight = shape.volume * parts[a] * parts[b];

@@ -8,7 +8,7 @@
 //! antisymmetric one. Clamping their eigenvalues gives the nearest positive semi-definite tangent without
 //! an iterative 9x9 solve.
 
-use super::{Curvature, Local, Material, PAIRS, Response, Tangent, entry};
+use super::{Curvature, Element, Local, Material, PAIRS, Response, Tangent, entry};
 use crate::math::svd::{Svd, svd};
 use crate::tissue::element::Shape;
 use glam::{DMat3, DVec3};
@@ -82,14 +82,8 @@ impl<T: Isotropic> Material for T {
         tangent_from(&d, &self.principal(d.sigma).clamped(), local.stiffness)
     }
 
-    fn add_response(
-        &self,
-        gradient: &DMat3,
-        local: &Local,
-        shape: &Shape,
-        curvature: Curvature,
-        out: &mut Response,
-    ) {
+    fn add_response(&self, element: &Element, out: &mut Response) {
+        let Element { gradient, local, shape, curvature } = element;
         let d = svd(gradient);
         let principal = self.principal(d.sigma);
         let scale = local.stiffness;

@@ -6,7 +6,7 @@
 //! bound as a tetrahedron becomes flat and is not defined beyond, so it needs a solver whose steps keep every
 //! volume positive. [`super::StableNeoHookean`] recovers from inversion, but does not prevent it.
 
-use super::{Isotropic, Lame, Principal, cofactor};
+use super::{Isotropic, Lame, Principal, cofactor, norm_squared, symmetric};
 use glam::{DMat3, DVec3};
 
 /// Neo-Hookean material with a logarithmic volume term.
@@ -48,22 +48,18 @@ impl Isotropic for LogarithmicNeoHookean {
         let c = DVec3::new(s.y * s.z, s.z * s.x, s.x * s.y);
         let cross = s * slope;
         let diagonal = DVec3::splat(mu) + c * c * curve;
-        let xy = curve * c.x * c.y + cross.z;
-        let yz = curve * c.y * c.z + cross.x;
-        let zx = curve * c.z * c.x + cross.y;
+        let off =
+            DVec3::new(curve * c.y * c.z + cross.x, curve * c.z * c.x + cross.y, curve * c.x * c.y + cross.z);
         Principal {
             stress: s * mu + c * slope,
-            scaling: DMat3::from_cols_array(&[diagonal.x, xy, zx, xy, diagonal.y, yz, zx, yz, diagonal.z]),
+            scaling: symmetric(diagonal, off),
             symmetric: DVec3::splat(mu) - cross,
             antisymmetric: DVec3::splat(mu) + cross,
         }
     }
 
     fn energy_of(&self, gradient: &DMat3) -> f64 {
-        let square = gradient.x_axis.length_squared()
-            + gradient.y_axis.length_squared()
-            + gradient.z_axis.length_squared();
-        self.value(square, gradient.determinant())
+        self.value(norm_squared(gradient), gradient.determinant())
     }
 
     fn stress_of(&self, gradient: &DMat3) -> DMat3 {

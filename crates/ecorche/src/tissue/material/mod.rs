@@ -87,6 +87,19 @@ pub enum Curvature {
     Definite,
 }
 
+/// A deformed tetrahedron and the kind of stiffness wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Element<'a> {
+    /// Deformation gradient.
+    pub gradient: DMat3,
+    /// Fibre, activation and factors of this tetrahedron.
+    pub local: &'a Local,
+    /// Rest shape.
+    pub shape: &'a Shape,
+    /// Which second derivative to use.
+    pub curvature: Curvature,
+}
+
 /// Stress and stiffness of one tetrahedron, summed over the terms of its material.
 #[derive(Clone, Copy, Debug)]
 pub struct Response {
@@ -125,21 +138,10 @@ pub trait Material: Debug + Send + Sync {
         clamp_eigenvalues(&self.tangent(gradient, local))
     }
 
-    /// Adds the stress and the stiffness of a tetrahedron.
-    fn add_response(
-        &self,
-        gradient: &DMat3,
-        local: &Local,
-        shape: &Shape,
-        curvature: Curvature,
-        out: &mut Response,
-    ) {
-        out.stress += self.stress(gradient, local);
-        let tangent = match curvature {
-            Curvature::Exact => self.tangent(gradient, local),
-            Curvature::Definite => self.definite_tangent(gradient, local),
-        };
-        add_stiffness(&tangent, shape, out);
+    /// Adds the stress and the stiffness of a deformed tetrahedron.
+    fn add_response(&self, element: &Element, out: &mut Response) {
+        out.stress += self.stress(&element.gradient, element.local);
+        add_stiffness(self, element, out);
     }
 
     /// Whether the law is undefined where a tetrahedron is flat or inverted (`J <= 0`).
@@ -148,8 +150,13 @@ pub trait Material: Debug + Send + Sync {
     }
 }
 
-/// Contracts a tangent with the shape's gradients and adds the ten blocks.
-pub(crate) fn add_stiffness(tangent: &Tangent, shape: &Shape, out: &mut Response) {
+/// Contracts the tangent of `law` with the shape's gradients and adds the ten blocks.
+fn add_stiffness<L: Material + ?Sized>(law: &L, element: &Element, out: &mut Response) {
+    let Element { gradient, local, shape, curvature } = element;
+    let tangent = match curvature {
+        Curvature::Exact => law.tangent(gradient, local),
+        Curvature::Definite => law.definite_tangent(gradient, local),
+    };
     let gradients = shape.gradients();
     for (block, &(a, b)) in out.stiffness.iter_mut().zip(&PAIRS) {
         for i in 0..3 {
@@ -170,6 +177,17 @@ pub(crate) fn add_stiffness(tangent: &Tangent, shape: &Shape, out: &mut Response
 #[inline]
 pub(crate) fn entry(m: &DMat3, i: usize, j: usize) -> f64 {
     m.col(j)[i]
+}
+
+/// `tr(F^T F)`: the squares of all entries.
+pub(crate) fn norm_squared(m: &DMat3) -> f64 {
+    m.x_axis.length_squared() + m.y_axis.length_squared() + m.z_axis.length_squared()
+}
+
+/// A symmetric matrix from its diagonal and its entries yz, zx, xy.
+pub(crate) fn symmetric(diagonal: DVec3, off: DVec3) -> DMat3 {
+    let (d, o) = (diagonal, off);
+    DMat3::from_cols_array(&[d.x, o.z, o.y, o.z, d.y, o.x, o.y, o.x, d.z])
 }
 
 /// Cofactor matrix: derivative of the determinant.

@@ -6,7 +6,7 @@
 //! parameters changed so that small strains behave as the given Lamé parameters say:
 //! `mu' = 4/3 mu`, `lambda' = lambda + 5/6 mu`, `alpha = 1 + mu'/lambda' - mu'/(4 lambda')`.
 
-use super::{Isotropic, Lame, Principal, cofactor};
+use super::{Isotropic, Lame, Principal, cofactor, norm_squared, symmetric};
 use glam::{DMat3, DVec3};
 
 /// Stable neo-Hookean material.
@@ -52,29 +52,25 @@ impl Isotropic for StableNeoHookean {
         let cross = s * pressure;
         let diagonal = DVec3::splat(shear) + s * s * curve + cofactor * cofactor * self.lambda;
         let (c, l) = (cofactor, self.lambda);
-        let xy = curve * s.x * s.y + l * c.x * c.y + cross.z;
-        let yz = curve * s.y * s.z + l * c.y * c.z + cross.x;
-        let zx = curve * s.z * s.x + l * c.z * c.x + cross.y;
+        let off = DVec3::new(
+            curve * s.y * s.z + l * c.y * c.z + cross.x,
+            curve * s.z * s.x + l * c.z * c.x + cross.y,
+            curve * s.x * s.y + l * c.x * c.y + cross.z,
+        );
         Principal {
             stress: s * shear + cofactor * pressure,
-            scaling: DMat3::from_cols_array(&[diagonal.x, xy, zx, xy, diagonal.y, yz, zx, yz, diagonal.z]),
+            scaling: symmetric(diagonal, off),
             symmetric: DVec3::splat(shear) - cross,
             antisymmetric: DVec3::splat(shear) + cross,
         }
     }
 
     fn energy_of(&self, gradient: &DMat3) -> f64 {
-        let square = gradient.x_axis.length_squared()
-            + gradient.y_axis.length_squared()
-            + gradient.z_axis.length_squared();
-        self.value(square, gradient.determinant())
+        self.value(norm_squared(gradient), gradient.determinant())
     }
 
     fn stress_of(&self, gradient: &DMat3) -> DMat3 {
-        let square = gradient.x_axis.length_squared()
-            + gradient.y_axis.length_squared()
-            + gradient.z_axis.length_squared();
-        let shear = self.mu * (1.0 - 1.0 / (square + 1.0));
+        let shear = self.mu * (1.0 - 1.0 / (norm_squared(gradient) + 1.0));
         let pressure = self.lambda * (gradient.determinant() - self.alpha);
         *gradient * shear + cofactor(gradient) * pressure
     }

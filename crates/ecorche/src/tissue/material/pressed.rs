@@ -1,9 +1,10 @@
 //! A material under the pressure of what keeps the volume around it.
 
 use super::isotropic::{add_blocks, tangent_from};
-use super::{Curvature, Isotropic, Local, Material, Principal, Response, Tangent, cofactor};
+use super::{
+    Curvature, Element, Isotropic, Local, Material, Principal, Response, Tangent, cofactor, symmetric,
+};
 use crate::math::svd::svd;
-use crate::tissue::element::Shape;
 use glam::{DMat3, DVec3};
 
 /// An isotropic law and [`Local::pressure`]. Stress and tangent hold the pressure; the energy is the law's alone, since that of the
@@ -17,11 +18,9 @@ impl<L: Isotropic> Pressed<L> {
         let own = self.0.principal(s);
         let cross = s * local.pressure;
         let faces = DVec3::new(s.y * s.z, s.z * s.x, s.x * s.y) * local.pressure;
-        let off =
-            DMat3::from_cols_array(&[0.0, cross.z, cross.y, cross.z, 0.0, cross.x, cross.y, cross.x, 0.0]);
         Principal {
             stress: own.stress * local.stiffness + faces,
-            scaling: own.scaling * local.stiffness + off,
+            scaling: own.scaling * local.stiffness + symmetric(DVec3::ZERO, cross),
             symmetric: own.symmetric * local.stiffness - cross,
             antisymmetric: own.antisymmetric * local.stiffness + cross,
         }
@@ -46,18 +45,12 @@ impl<L: Isotropic> Material for Pressed<L> {
         tangent_from(&d, &self.principal(d.sigma, local), 1.0)
     }
 
-    fn add_response(
-        &self,
-        gradient: &DMat3,
-        local: &Local,
-        shape: &Shape,
-        curvature: Curvature,
-        out: &mut Response,
-    ) {
+    fn add_response(&self, element: &Element, out: &mut Response) {
+        let Element { gradient, local, shape, curvature } = element;
         let d = svd(gradient);
         let mut principal = self.principal(d.sigma, local);
         out.stress += d.u * DMat3::from_diagonal(principal.stress) * d.v.transpose();
-        if curvature == Curvature::Definite {
+        if *curvature == Curvature::Definite {
             principal = principal.clamped();
         }
         add_blocks(&d, &principal, shape.volume, shape, out);

@@ -60,7 +60,7 @@ pub enum MeshError {
         /// Smallest edge allowed.
         least: f64,
     },
-    /// A size that is no positive number.
+    /// A size that is not a positive number.
     #[error("the element size must be a positive number, not {0}")]
     BadSize(f64),
 }

@@ -73,7 +73,7 @@ pub fn read(text: &str) -> Result<TetMesh, ReadError> {
         what: &'static str,
     ) -> Result<T, ReadError> {
         let (n, w) = words.next().ok_or(ReadError::Missing(what))?;
-        w.parse().map_err(|_| bad(n, format!("\"{w}\" is no {what}")))
+        w.parse().map_err(|_| bad(n, format!("\"{w}\" is not a {what}")))
     }
     while let Some((n, word)) = words.next() {
         match word.to_ascii_uppercase().as_str() {

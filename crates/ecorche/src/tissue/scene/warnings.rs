@@ -27,9 +27,8 @@ pub(super) fn first_state(source: &Source, file: &SceneFile, simulation: &Simula
     let keeps = contacts.settings.keep_overlap;
     let remedy =
         if keeps { "kept so" } else { "set contact.keep_overlap or run.rest_blend, or move them apart" };
-    let time = simulation.state.time;
     contacts
-        .intersections(model, &simulation.state.positions, &simulation.boundary, time)
+        .intersections(&simulation.moment())
         .iter()
         .map(|found| {
             let name = |part: usize| &model.parts[part].name;

@@ -53,14 +53,24 @@ pub enum Progress {
 /// / R.
 const NO_GRADIENT: f32 = 1e-8;
 
-/// The step towards the iso-value, at most `largest` limb radii long; `None` without a gradient.
+/// The step towards the iso-value, at most `largest` limb radii long; what holds otherwise if there is none.
 #[inline]
-fn newton_step(sample: Sample, iso: f32, factor: f32, largest: f32, limb_radius: f32) -> Option<Vec3> {
+fn newton_step(
+    sample: Sample,
+    iso: f32,
+    tolerance: f32,
+    factor: f32,
+    largest: f32,
+    limb_radius: f32,
+) -> Result<Vec3, Progress> {
+    if (sample.value - iso).abs() < tolerance {
+        return Err(Progress::Arrived);
+    }
     let squared = sample.gradient.length_squared();
     // False for NaN too.
     let steep = squared * limb_radius * limb_radius > NO_GRADIENT;
     let step = sample.gradient * (factor * (iso - sample.value) / squared);
-    steep.then(|| step.clamp_length_max(largest * limb_radius))
+    if steep { Ok(step.clamp_length_max(largest * limb_radius)) } else { Err(Progress::Stuck) }
 }
 
 /// The projection of 2012.
@@ -118,11 +128,11 @@ impl Newton {
     ) -> Progress {
         let before = *place;
         let error = before.sample.value - iso;
-        if error.abs() < self.tolerance {
-            return Progress::Arrived;
-        }
-        let Some(step) = newton_step(before.sample, iso, self.factor, self.largest_step, limb_radius) else {
-            return Progress::Stuck;
+        let next =
+            newton_step(before.sample, iso, self.tolerance, self.factor, self.largest_step, limb_radius);
+        let step = match next {
+            Ok(step) => step,
+            Err(progress) => return progress,
         };
         let after = Place::at(field, before.position + step, evaluations);
         let turned =
@@ -173,11 +183,10 @@ impl Bracketed {
     ) -> Progress {
         let before = *place;
         let error = before.sample.value - iso;
-        if error.abs() < self.tolerance {
-            return Progress::Arrived;
-        }
-        let Some(step) = newton_step(before.sample, iso, factor, self.largest_step, limb_radius) else {
-            return Progress::Stuck;
+        let next = newton_step(before.sample, iso, self.tolerance, factor, self.largest_step, limb_radius);
+        let step = match next {
+            Ok(step) => step,
+            Err(progress) => return progress,
         };
         let after = Place::at(field, before.position + step, evaluations);
         let error_after = after.sample.value - iso;
@@ -255,7 +264,7 @@ mod tests {
         let (iso, f, grad) = (numbers(&golden["iso"]), numbers(&golden["f"]), vectors(&golden["grad"]));
         for i in 0..x.len() {
             let sample = Sample { value: f[i] as f32, gradient: grad[i].as_vec3() };
-            let step = newton_step(sample, iso[i] as f32, 0.35, f32::INFINITY, 1.0).unwrap();
+            let step = newton_step(sample, iso[i] as f32, 0.0, 0.35, f32::INFINITY, 1.0).unwrap();
             let moved = x[i].as_vec3() + step;
             assert!(moved.as_dvec3().distance(new[i]) < 2e-6, "{i}: {moved} not {}", new[i]);
         }

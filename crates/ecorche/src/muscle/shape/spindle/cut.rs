@@ -1,7 +1,7 @@
 //! A spindle that yields to the skin: its axis moves inside, and what still stands out is cut off.
 //!
 //! For each vertex of the axis and each of [`AROUND`] directions in its section plane the room up to the skin is known. A section reaches as
-//! far as it would without skin, or to the end of the room. What is cut off there the whole fibre has more elsewhere, up to
+//! far as it would without skin, or to the end of the room. To make up for what is cut off, the whole fibre gets thicker, up to
 //! [`WIDEST`] times its width.
 
 use super::axis::Foot;
@@ -12,7 +12,7 @@ use std::f64::consts::TAU;
 
 /// Directions around a section.
 const AROUND: usize = 16;
-/// At most this much wider is a muscle that was cut, as for one that is folded. More would swell elsewhere. Not tuned: the arm's curl and the
+/// A muscle that was cut gets at most this much wider, as does a folded one. More would swell elsewhere. Not tuned: the arm's curl and the
 /// athlete's squat lose nothing with it.
 const WIDEST: f64 = 1.25;
 /// Room is looked for at least this far, in mean radii: tendons are drawn thicker than they are.
@@ -29,7 +29,7 @@ pub(super) struct Cut {
 
 impl Cut {
     /// Room at vertex `i` of the axis at an angle from the wide axis, radians. Between two directions it ends on the straight line between
-    /// their ends, which flat skin does not stand in the way of.
+    /// their ends, which is exact for flat skin.
     #[inline]
     pub fn at(&self, i: usize, angle: f64) -> f64 {
         let at = angle.rem_euclid(TAU) / TAU * AROUND as f64;
@@ -49,8 +49,8 @@ impl Cut {
 }
 
 impl Spindle {
-    /// The same muscle around `points`, one per vertex of its axis, cut where `room` ends. `room` gives the free way from a point in a
-    /// direction, at most so far. `None` for points without extent.
+    /// The same muscle around `points`, one per vertex of its axis, cut where `room` ends. `room` gives the free distance from a point
+    /// in a direction, up to a limit. `None` for points without extent.
     pub(in crate::muscle::shape) fn yielded(
         &self,
         points: &[DVec3],
@@ -107,7 +107,7 @@ impl Spindle {
         (cosine * n + sine * t.cross(n), thick * self.section.radius(cosine).0)
     }
 
-    /// What is left of it with `factor` times its width; with 0 the whole of it, not cut. Cubic metres, bends left out.
+    /// Its volume after the cut with `factor` times its width, or uncut for 0, cubic metres. Bends are ignored.
     fn cut_volume(&self, cut: &Cut, factor: f64) -> f64 {
         let area = |i: usize| -> f64 {
             let thick = self.thickness(self.axis.share(i));
@@ -186,7 +186,7 @@ mod tests {
     use crate::muscle::{Profile, Profiles};
     use std::sync::Arc;
 
-    /// Skin is a plane so far above the axis.
+    /// The skin is a plane this far above the axis.
     struct Plane(f64);
 
     impl Room for Plane {

@@ -27,7 +27,7 @@ pub enum ProfileError {
     #[error("profile of {0} sines: give 1 to 32 finite numbers, not all zero")]
     Sines(usize),
     /// Sines that give a negative thickness.
-    #[error("profile of sines is negative at {0:.2} of the length; a thickness is not")]
+    #[error("profile of sines is negative at {0:.2} of the length; a thickness cannot be")]
     Negative(f64),
 }
 

@@ -1,6 +1,6 @@
-//! The volume of a muscle as its field has it.
+//! The volume of a muscle according to its field.
 //!
-//! A muscle bent sharper than it is thick overlaps itself on the inside of the bend: a point there lies in several
+//! A muscle bent more sharply than it is thick overlaps itself on the inside of the bend: a point there lies in several
 //! sections and counts in the nearest only, so that less is inside than the sections sweep. With x a point of the
 //! section at s, `J = (e . T - x . T') / |T|` what a step along the axis sweeps there, and u the share of the way from the
 //! axis to the surface at which another section becomes the nearer one, what is lost is the integral of J from u to the
@@ -19,7 +19,7 @@ const HALVINGS: usize = 7;
 /// Thickness towards the inside of a bend over the bend's radius below which muscles are not looked at. Fibres of the athlete
 /// below 1.25 lose less than 0.01 % of their volume, those at 3 up to 6 %.
 const MAY_OVERLAP: f64 = 1.0;
-/// Widths tried: what the first lacks, the second has to a tenth.
+/// Widths tried: the second removes nine tenths of what the first lacks.
 const WIDTHS: usize = 2;
 /// At most this much wider than the sections' volume asks for: where an axis is folded flat no width would do.
 const WIDEST: f64 = 1.25;
@@ -49,7 +49,7 @@ impl Spindle {
         sharpest
     }
 
-    /// What its sections sweep more than once, cubic metres: by so much it is smaller than its
+    /// Volume that its sections sweep more than once, cubic metres: what it lacks against its
     /// [formula](Self::volume).
     fn overlap(&self) -> f64 {
         // Two Gauss points per segment.
@@ -97,7 +97,7 @@ impl Spindle {
         lost
     }
 
-    /// The same muscle, as much thicker as it takes to have the volume its sections would sweep without overlaps.
+    /// The same muscle, thickened to the volume its sections would sweep without overlaps.
     pub(in crate::muscle::shape) fn thickened(self) -> Self {
         if self.sharpest_bend() < MAY_OVERLAP {
             return self;
@@ -117,7 +117,7 @@ impl Spindle {
     }
 
     /// By summing over a lattice along the axis' chord, `cells` to the largest thickness, cubic metres: what the formula
-    /// promises, looked up in the field. Cells far from the surface are not divided so far.
+    /// promises, looked up in the field. Cells far from the surface are divided less.
     pub(in crate::muscle::shape) fn integrated_volume(&self, cells: usize) -> f64 {
         /// How often the first cells are halved.
         const DIVISIONS: u32 = 3;
