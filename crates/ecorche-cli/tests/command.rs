@@ -142,7 +142,7 @@ fn mistakes_get_exit_code_two_and_a_message_that_helps() {
         (&["info", "sample:nobody"], "athlete"),
         (&["bake", "sample:cylinder", "-o", "out.max"], ".usda"),
         (&["bake", "sample:cylinder", "-o", "out.pc2", "--velocities"], "bake to .abc"),
-        (&["job", "sample:arm", "-o", "job", "--clip", "all"], "choose it with --clip"),
+        (&["job", "sample:arm", "-o", "job", "--clip", "all"], "choose one clip by name"),
         (&["states", "sample:arm", "-o", "states", "--before", "9999"], "choose among those"),
         (&["bake", "sample:cylinder", "-o", "nowhere/out.pc2"], "nowhere/out.pc2"),
         (&["bake", "sample:cylinder", "-o", "out.pc2", "--clip", "dance"], "bend"),

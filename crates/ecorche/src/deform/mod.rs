@@ -77,7 +77,7 @@ pub enum BindError {
     Anatomy(#[from] BuildError),
     /// There is no outside for skin to be on.
     #[error(
-        "more than {most} pairs of the skin's {triangles} triangles cross at rest: it is a triangle soup, which cannot \
+        "more than {most} pairs of the skin's {triangles} triangles cross at rest: it is a heap of triangles, which cannot \
          be tracked; remove meshes that lie on each other, or choose a skinning without tracking"
     )]
     Crossing {
