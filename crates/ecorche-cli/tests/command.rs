@@ -100,7 +100,7 @@ fn an_option_that_no_method_uses_is_refused() {
     let folder = folder();
     let bake = ["bake", "sample:arm?resolution=2000", "-o", "out.pc2", "--frames", "0-0", "--no-mesh"];
     let cases: [(&[&str], &str); 7] = [
-        (&["--method", "muscles", "--tracking", "2014"], "robust tracking alone"),
+        (&["--method", "muscles", "--tracking", "2014"], "only with robust tracking"),
         (&["--method", "lbs", "--tracking", "2012"], "does not track"),
         (&["--method", "dqs", "--coherent"], "no robust tracking"),
         (&["--tracking", "2012", "--coherent"], "no robust tracking"),
