@@ -68,7 +68,7 @@ def test_playing_a_part_gives_the_frames_of_the_whole(body):
     [
         ({"clip": "nope"}, 'no clip called "nope"; it has bend, twist'),
         ({"frames": (5, 2)}, "frames 5-2 are not in clip"),
-        ({"frames": "0-9"}, "frames: a pair"),
+        ({"frames": "0-9"}, "frames: expected a pair"),
         ({"fps": 0}, "is not a rate"),
     ],
 )
