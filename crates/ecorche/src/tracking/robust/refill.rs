@@ -209,7 +209,8 @@ impl RestSurface {
                 let rest = model.rest[v as usize].distance(model.rest[k as usize]);
                 let edge = x[v as usize] - x[k as usize];
                 let (now, then) = (edge.length(), (edge + ways[v as usize] - ways[k as usize]).length());
-                let most = then.clamp(SHORTEST.min(now / rest) * rest, LONGEST.max(now / rest) * rest);
+                // An edge that is out of range already may stay as it is.
+                let most = then.clamp((SHORTEST * rest).min(now), (LONGEST * rest).max(now));
                 if most == then { 1.0 } else { ((most - now) / (then - now)).clamp(0.0, 1.0) }
             };
             model.mean.of(v as usize).map(shorten).fold(1.0, f32::min)
