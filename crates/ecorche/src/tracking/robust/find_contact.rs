@@ -53,6 +53,10 @@ impl Tracker {
         let (near_contact, room, scratch) = (&mut w.near_contact, &mut w.room, &mut w.untangle);
         w.is_heap =
             !self.rest_surface.find_contact(&self.model, contact, skinned, near_contact, room, scratch);
+        w.depth.clear();
+        w.depth.resize(self.len(), 0.0);
+        let Scratch { buried, depths, .. } = &w.untangle.find_contact;
+        buried.iter().zip(depths).for_each(|(&(v, _), &depth)| w.depth[v as usize] = depth);
     }
 }
 

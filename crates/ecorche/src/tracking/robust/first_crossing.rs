@@ -4,6 +4,7 @@
 //! search begins level with the own bone, where the skin is on its own side for certain, and goes outward. The first
 //! point that belongs to k is as far as x may be.
 
+use super::bone::Relation;
 use super::level::{LevelInput, SLOPE};
 use super::pose::{Posed, marked};
 use glam::Vec3A;
@@ -20,6 +21,10 @@ const SEARCH_REACH: f32 = 1.35;
 /// Cosine between skin normal and n above which the skin faces away from the other bone. Without it the fingers of the
 /// athlete's fist dent the back of the hand; the value itself was not varied.
 const LOOKS_AWAY: f32 = 0.2;
+/// In depths of the burial: how far skin in the fold of a joint is taken out. Fields do not fold as skin does, and without a limit they open
+/// folds that skinning keeps shut: behind the knee of the running mh_base by 20 mm. At 1 the crouching Rocketbox man loses a point more of
+/// his volume.
+const MOST_FOLD_WAY: f32 = 2.5;
 /// Contact, 0 to 1, below which no crossing is looked for.
 const LEAST_CONTACT: f32 = 0.5;
 
@@ -115,7 +120,7 @@ pub(super) fn take_out(
     near: &[u64],
     samples: &mut u32,
 ) -> (Vec3A, u32) {
-    if input.near_contact < LEAST_CONTACT {
+    if input.near_contact < LEAST_CONTACT || input.depth <= 0.0 {
         return (x, u32::MAX);
     }
     let own = posed.model.part[v];
@@ -128,9 +133,10 @@ pub(super) fn take_out(
         {
             continue;
         }
-        if let Some((distance, direction)) = first_crossing(posed, v, input, k, x, samples)
-            && farthest.is_none_or(|f| distance > f.0)
-        {
+        let Some((distance, direction)) = first_crossing(posed, v, input, k, x, samples) else { continue };
+        let is_fold = posed.model.relation(own, k) == Relation::Joint;
+        let distance = if is_fold { distance.min(MOST_FOLD_WAY * input.depth) } else { distance };
+        if farthest.is_none_or(|f| distance > f.0) {
             farthest = Some((distance, direction, k));
         }
     }
@@ -155,6 +161,7 @@ pub(super) fn occluded_at_rest(at_rest: &Posed) -> Vec<(u32, u32)> {
                 taken_from: u32::MAX,
                 iso: model.iso[index],
                 near_contact: 1.0,
+                depth: f32::INFINITY,
             };
             let hits = marked(&near)
                 .filter(|&k| k != own && first_crossing(at_rest, index, &input, k, x, &mut 0).is_some());

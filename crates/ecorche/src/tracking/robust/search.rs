@@ -43,7 +43,7 @@ impl Tracker {
         w.searched.resize(model.tracked.len(), Searched::default());
         let (positions, skinned, iso, near_contact) =
             (&tracked.positions, &w.skinned, &w.iso, &w.near_contact);
-        let room = &w.room;
+        let (room, depth) = (&w.room, &w.depth);
         // The parts in reach; none if nothing moves against the vertex.
         let look_around = |i: usize, near: &mut [u64]| {
             let v = model.tracked[i] as usize;
@@ -75,7 +75,7 @@ impl Tracker {
             if near.iter().all(|&word| word == 0) {
                 return found;
             }
-            let mut input = level_input(model, v, &skinned[v].1, iso[v], near_contact[v]);
+            let mut input = level_input(model, v, &skinned[v].1, iso[v], near_contact[v], depth[v]);
             let (to, part) = first_crossing::take_out(posed, v, &input, x, near, &mut found.evaluations);
             found.anchor = x + (to - x).clamp_length_max(model.max_offset[v] + MOST_CONTACT_OFFSET * room[v]);
             found.from = found.anchor;
@@ -124,11 +124,13 @@ pub(super) fn level_input(
     motion: &Mat3A,
     iso: f32,
     near_contact: f32,
+    depth: f32,
 ) -> LevelInput {
     LevelInput {
         normal: (*motion * model.normals[v]).normalize_or_zero(),
         taken_from: u32::MAX,
         iso,
         near_contact,
+        depth,
     }
 }

@@ -143,6 +143,8 @@ pub struct Workspace {
     pub(super) near_contact: Vec<f32>,
     /// How far skin may have to go to be separated, metres.
     pub(super) room: Vec<f32>,
+    /// How deep skinning alone buries each vertex in other skin, metres.
+    pub(super) depth: Vec<f32>,
     /// Whether skinning makes skin cross itself nearly everywhere; it then stays where skinning has it.
     pub(super) is_heap: bool,
     /// How much of its way a vertex that was swallowed has been moved out, 0 to 1.

@@ -92,7 +92,7 @@ impl Tracker {
         w.awake_near.resize(w.order.len() * words, 0);
         let (skinned, searched) = (&w.skinned, &w.searched);
         let (near_contact, room, activity, iso) = (&w.near_contact, &w.room, &w.activity, &w.iso);
-        let all_near = &w.near;
+        let (depth, all_near) = (&w.depth, &w.near);
         w.awake
             .par_iter_mut()
             .zip(w.levels.par_iter_mut())
@@ -105,7 +105,8 @@ impl Tracker {
                 let index = v as usize;
                 let part = model.part[index];
                 let x = found.anchor;
-                let input = level_input(model, index, &skinned[index].1, iso[index], near_contact[index]);
+                let motion = &skinned[index].1;
+                let input = level_input(model, index, motion, iso[index], near_contact[index], depth[index]);
                 let is_known = found.evaluations > 0;
                 *awake = Awake {
                     vertex: v,
