@@ -231,8 +231,7 @@ pub fn graph(studio: &Studio, joint: &str) -> Bytes {
     let skin = &document.anatomy().skin;
     let (name, controller) = skin.at(joint);
     let name = name.unwrap_or(Tracking::from(skin.tracking).operator());
-    let operator = ecorche::field::operator::by_name(name);
-    let Some(operator) = operator else {
+    let Some(operator) = skin.operator(name, Some(joint)) else {
         return encode(Kind::Graph, &json!({ "joint": joint, "operator": name }), &[]);
     };
     let own = controller.and_then(|c| c.build()).and_then(Result::ok);

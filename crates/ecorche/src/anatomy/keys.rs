@@ -40,6 +40,7 @@ pub static FILE: Table = Table::of::<BTreeMap<String, bool>>(
 );
 
 const OPERATOR: Kind = Kind::Choice(&operator::NAMES);
+const BULGE: Kind = Kind::Number(Range::within(0.0, 0.95));
 const CONTROLLER: Kind = Kind::Either(&[Kind::Choice(&Controller::NAMES), Kind::Table(&CURVE)]);
 
 /// `[skin]`
@@ -60,6 +61,12 @@ pub static SKIN: Table = Table::of::<SkinDef>(
              your own. Absent: the one that suits the operator.",
         ),
         Key::new(
+            "bulge",
+            BULGE,
+            "With the operator bulge: how far flesh rises beside the crease. 0 not at all, 0.9 by a tenth of the limb's radius.",
+        )
+        .slider_in("×", 1.0, [0.0, 0.95, 0.05]),
+        Key::new(
             "samples",
             Kind::List(&Kind::Whole(8, 5000), 2, 2),
             "Fewest and most points that a part's field is fitted to. More follow the skin closer and take longer.",
@@ -74,6 +81,11 @@ pub static SKIN: Table = Table::of::<SkinDef>(
             "tracking",
             Kind::Choice(&["robust", "2012", "2014"]),
             "How vertices find their place in the field: our scheme, or those of two papers.",
+        ),
+        Key::new(
+            "start",
+            Kind::Choice(&["lbs", "dqs", "cor"]),
+            "The skinning that tracking starts from: linear blending, dual quaternions, or centres of rotation.",
         ),
         Key::new(
             "closure",
@@ -165,6 +177,11 @@ pub static JOINT: Table = Table::of::<JointDef>(
             "controller",
             CONTROLLER,
             "When the operator opens. Absent: the skin's, or the one that suits the joint's own operator.",
+        ),
+        Key::optional(
+            "bulge",
+            BULGE,
+            "With the operator bulge: how far flesh rises beside the crease. Absent: the skin's.",
         ),
         Key::new(
             "samples",

@@ -1,7 +1,8 @@
 //! `[skin]`: how the parts of the skin become fields, meet, and are tracked. The keys are described in [`super::keys`].
 
-use crate::field::operator::{Abscissa, Controller, ControllerError, Scale};
+use crate::field::operator::{self, Abscissa, Bulge, Controller, ControllerError, Operator, Scale};
 use crate::pieces::Layering;
+use crate::skinning::Skinning;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,12 +16,16 @@ pub struct SkinDef {
     pub operator: Option<String>,
     /// Its controller; `None` for the one that suits the operator.
     pub controller: Option<ControllerDef>,
+    /// How far flesh rises beside the crease with the operator `bulge`, see [`Bulge::depth`]; 0 to 0.95.
+    pub bulge: f32,
     /// Fewest and most samples of a part's field, 8 to 5000. More follow the skin closer and fit slower.
     pub samples: [u32; 2],
     /// Cells along the longest side of a part's table, see [`crate::field::GridSettings`].
     pub grid: u32,
     /// How vertices find their place in the field.
     pub tracking: TrackingDef,
+    /// The skinning that tracking starts from.
+    pub start: Skinning,
     /// How far from a joint the caps that close a part there may lie, in distances from the joint to the skin; 0 to 10.
     pub closure: f32,
     /// Gap left between touching parts, as a share of the limb's radius; 0 to 0.5.
@@ -44,9 +49,11 @@ impl Default for SkinDef {
         Self {
             operator: None,
             controller: None,
+            bulge: Bulge::default().depth as f32,
             samples: [50, 250],
             grid: 32,
             tracking: TrackingDef::Robust,
+            start: Skinning::DualQuaternion,
             closure: 1.0,
             gap: 0.02,
             max_offset: 0.1,
@@ -67,6 +74,8 @@ pub struct JointDef {
     pub operator: Option<String>,
     /// `None` for the skin's, or the one that suits the joint's own operator.
     pub controller: Option<ControllerDef>,
+    /// `None` for the skin's, see [`SkinDef::bulge`].
+    pub bulge: Option<f32>,
     /// Changes of the points its field goes through.
     pub samples: SamplesDef,
 }
@@ -178,5 +187,13 @@ impl SkinDef {
             Some(operator) => (Some(operator), controller),
             None => (self.operator.as_deref(), controller.or(self.controller.as_ref())),
         }
+    }
+
+    /// The operator called `name` as it is at a joint, or anywhere else if that is `None`; `None` for a name that no operator
+    /// has.
+    pub fn operator(&self, name: &str, joint: Option<&str>) -> Option<Box<dyn Operator>> {
+        let own = joint.and_then(|joint| self.joint.get(joint)).and_then(|own| own.bulge);
+        let bulge = Bulge { depth: f64::from(own.unwrap_or(self.bulge)), ..Bulge::default() };
+        if name == bulge.name() { Some(Box::new(bulge)) } else { operator::by_name(name) }
     }
 }

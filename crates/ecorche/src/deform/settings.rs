@@ -4,7 +4,7 @@ use super::stack::{Stack, Tracking};
 use crate::anatomy::{ControllerDef, Grooves, SamplesDef, SkinDef, SolverDef};
 use crate::character::Skeleton;
 use crate::dynamics::{self, Solver};
-use crate::field::{Composition, operator};
+use crate::field::Composition;
 use crate::muscle::Motion;
 use crate::parts::PartSettings;
 use crate::tracking::papers::own_side::OwnSide;
@@ -97,9 +97,9 @@ impl From<Stack> for Settings {
 
 impl Settings {
     /// The settings an anatomy file's `[skin]` asks for, which must fit the skeleton: [`Stack::implicit`] with
-    /// `tracking`.
+    /// `tracking` and the file's start.
     pub fn of_skin(skin: &SkinDef, skeleton: &Skeleton, tracking: Tracking) -> Self {
-        let mut settings = Self::from(Stack::implicit().with_tracking(tracking));
+        let mut settings = Self::from(Stack::implicit().with_tracking(tracking).with_start(skin.start));
         settings.parts.pieces.layers = skin.layers;
         settings.parts.samples = skin.samples.map(|n| n as usize);
         settings.parts.resolution = skin.grid;
@@ -113,27 +113,28 @@ impl Settings {
             SolverDef::Xpbd => Solver::Xpbd,
             SolverDef::Pbd => Solver::Pbd { stiffness: 0.1, kept: 0.9 },
         };
-        let composition = |(operator, controller): (Option<&str>, Option<&ControllerDef>)| {
+        let composition = |joint: Option<&str>,
+                           operator: Option<&str>,
+                           controller: Option<&ControllerDef>| {
             let named = operator.is_some() || controller.is_some();
-            named.then(|| composition(operator.unwrap_or(tracking.operator()), controller)).flatten()
+            let operator = named.then(|| skin.operator(operator.unwrap_or(tracking.operator()), joint))??;
+            let mut composition = Composition::new(operator);
+            if let Some(Ok(controller)) = controller.and_then(ControllerDef::build) {
+                composition.controller = controller;
+            }
+            Some(composition)
         };
-        settings.composition = composition((skin.operator.as_deref(), skin.controller.as_ref()));
+        settings.composition = composition(None, skin.operator.as_deref(), skin.controller.as_ref());
         for (name, own) in &skin.joint {
             if let Some(joint) = skeleton.find(name).filter(|_| own.samples != SamplesDef::default()) {
                 settings.joint_samples.push((joint, own.samples.clone()));
             }
-            if let (Some(joint), Some(composition)) = (skeleton.find(name), composition(skin.at(name))) {
+            let (operator, controller) = skin.at(name);
+            let composition = composition(Some(name), operator, controller);
+            if let (Some(joint), Some(composition)) = (skeleton.find(name), composition) {
                 settings.joint_compositions.push((joint, composition));
             }
         }
         settings
     }
-}
-
-fn composition(operator: &str, controller: Option<&ControllerDef>) -> Option<Composition> {
-    let mut composition = Composition::new(operator::by_name(operator)?);
-    if let Some(Ok(controller)) = controller.and_then(ControllerDef::build) {
-        composition.controller = controller;
-    }
-    Some(composition)
 }
