@@ -231,7 +231,8 @@ pub fn graph(studio: &Studio, joint: &str) -> Bytes {
     let skin = &document.anatomy().skin;
     let (name, controller) = skin.at(joint);
     let name = name.unwrap_or(Tracking::from(skin.tracking).operator());
-    let Some(operator) = skin.operator(name, Some(joint)) else {
+    let operator = ecorche::field::operator::by_name(name);
+    let Some(operator) = operator else {
         return encode(Kind::Graph, &json!({ "joint": joint, "operator": name }), &[]);
     };
     let own = controller.and_then(|c| c.build()).and_then(Result::ok);

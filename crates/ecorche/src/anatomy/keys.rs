@@ -40,7 +40,6 @@ pub static FILE: Table = Table::of::<BTreeMap<String, bool>>(
 );
 
 const OPERATOR: Kind = Kind::Choice(&operator::NAMES);
-const BULGE: Kind = Kind::Number(Range::within(0.0, 0.95));
 const CONTROLLER: Kind = Kind::Either(&[Kind::Choice(&Controller::NAMES), Kind::Table(&CURVE)]);
 
 /// `[skin]`
@@ -60,12 +59,6 @@ pub static SKIN: Table = Table::of::<SkinDef>(
             "When the operator opens, by the angle between the gradients of the two fields: a name or a curve of \
              your own. Absent: the one that suits the operator.",
         ),
-        Key::new(
-            "bulge",
-            BULGE,
-            "With the operator bulge: how far flesh rises beside the crease. 0 not at all, 0.9 by a tenth of the limb's radius.",
-        )
-        .slider_in("×", 1.0, [0.0, 0.95, 0.05]),
         Key::new(
             "samples",
             Kind::List(&Kind::Whole(8, 5000), 2, 2),
@@ -177,11 +170,6 @@ pub static JOINT: Table = Table::of::<JointDef>(
             "controller",
             CONTROLLER,
             "When the operator opens. Absent: the skin's, or the one that suits the joint's own operator.",
-        ),
-        Key::optional(
-            "bulge",
-            BULGE,
-            "With the operator bulge: how far flesh rises beside the crease. Absent: the skin's.",
         ),
         Key::new(
             "samples",

@@ -1,6 +1,6 @@
 //! `[skin]`: how the parts of the skin become fields, meet, and are tracked. The keys are described in [`super::keys`].
 
-use crate::field::operator::{self, Abscissa, Bulge, Controller, ControllerError, Operator, Scale};
+use crate::field::operator::{Abscissa, Controller, ControllerError, Scale};
 use crate::pieces::Layering;
 use crate::skinning::Skinning;
 use serde::{Deserialize, Serialize};
@@ -16,8 +16,6 @@ pub struct SkinDef {
     pub operator: Option<String>,
     /// Its controller; `None` for the one that suits the operator.
     pub controller: Option<ControllerDef>,
-    /// How far flesh rises beside the crease with the operator `bulge`, see [`Bulge::depth`]; 0 to 0.95.
-    pub bulge: f32,
     /// Fewest and most samples of a part's field, 8 to 5000. More follow the skin closer and fit slower.
     pub samples: [u32; 2],
     /// Cells along the longest side of a part's table, see [`crate::field::GridSettings`].
@@ -49,7 +47,6 @@ impl Default for SkinDef {
         Self {
             operator: None,
             controller: None,
-            bulge: Bulge::default().depth as f32,
             samples: [50, 250],
             grid: 32,
             tracking: TrackingDef::Robust,
@@ -74,8 +71,6 @@ pub struct JointDef {
     pub operator: Option<String>,
     /// `None` for the skin's, or the one that suits the joint's own operator.
     pub controller: Option<ControllerDef>,
-    /// `None` for the skin's, see [`SkinDef::bulge`].
-    pub bulge: Option<f32>,
     /// Changes of the points its field goes through.
     pub samples: SamplesDef,
 }
@@ -187,13 +182,5 @@ impl SkinDef {
             Some(operator) => (Some(operator), controller),
             None => (self.operator.as_deref(), controller.or(self.controller.as_ref())),
         }
-    }
-
-    /// The operator called `name` as it is at a joint, or anywhere else if that is `None`; `None` for a name that no operator
-    /// has.
-    pub fn operator(&self, name: &str, joint: Option<&str>) -> Option<Box<dyn Operator>> {
-        let own = joint.and_then(|joint| self.joint.get(joint)).and_then(|own| own.bulge);
-        let bulge = Bulge { depth: f64::from(own.unwrap_or(self.bulge)), ..Bulge::default() };
-        if name == bulge.name() { Some(Box::new(bulge)) } else { operator::by_name(name) }
     }
 }

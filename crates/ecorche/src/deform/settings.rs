@@ -4,7 +4,7 @@ use super::stack::{Stack, Tracking};
 use crate::anatomy::{ControllerDef, Grooves, SamplesDef, SkinDef, SolverDef};
 use crate::character::Skeleton;
 use crate::dynamics::{self, Solver};
-use crate::field::Composition;
+use crate::field::{Composition, operator};
 use crate::muscle::Motion;
 use crate::parts::PartSettings;
 use crate::tracking::papers::own_side::OwnSide;
@@ -113,28 +113,27 @@ impl Settings {
             SolverDef::Xpbd => Solver::Xpbd,
             SolverDef::Pbd => Solver::Pbd { stiffness: 0.1, kept: 0.9 },
         };
-        let composition = |joint: Option<&str>,
-                           operator: Option<&str>,
-                           controller: Option<&ControllerDef>| {
+        let composition = |(operator, controller): (Option<&str>, Option<&ControllerDef>)| {
             let named = operator.is_some() || controller.is_some();
-            let operator = named.then(|| skin.operator(operator.unwrap_or(tracking.operator()), joint))??;
-            let mut composition = Composition::new(operator);
-            if let Some(Ok(controller)) = controller.and_then(ControllerDef::build) {
-                composition.controller = controller;
-            }
-            Some(composition)
+            named.then(|| composition(operator.unwrap_or(tracking.operator()), controller)).flatten()
         };
-        settings.composition = composition(None, skin.operator.as_deref(), skin.controller.as_ref());
+        settings.composition = composition((skin.operator.as_deref(), skin.controller.as_ref()));
         for (name, own) in &skin.joint {
             if let Some(joint) = skeleton.find(name).filter(|_| own.samples != SamplesDef::default()) {
                 settings.joint_samples.push((joint, own.samples.clone()));
             }
-            let (operator, controller) = skin.at(name);
-            let composition = composition(Some(name), operator, controller);
-            if let (Some(joint), Some(composition)) = (skeleton.find(name), composition) {
+            if let (Some(joint), Some(composition)) = (skeleton.find(name), composition(skin.at(name))) {
                 settings.joint_compositions.push((joint, composition));
             }
         }
         settings
     }
+}
+
+fn composition(operator: &str, controller: Option<&ControllerDef>) -> Option<Composition> {
+    let mut composition = Composition::new(operator::by_name(operator)?);
+    if let Some(Ok(controller)) = controller.and_then(ControllerDef::build) {
+        composition.controller = controller;
+    }
+    Some(composition)
 }
