@@ -223,7 +223,7 @@ pub fn describe(measured: &Measured) -> String {
                 text.push_str(&format!("out of the skin of {method}, {count} muscles: {most}\n"));
             }
             let roles = figures.by_role();
-            if !roles.is_empty() {
+            if roles.iter().any(|of| of.worst.crush > 0.0) {
                 let worst = roles.iter().map(|of| {
                     let PieceFigures { piece, mesh, crush, frame, .. } = of.worst;
                     let lost = 100.0 * crush;
