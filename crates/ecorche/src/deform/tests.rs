@@ -165,13 +165,12 @@ fn tracking_starts_from_the_chosen_skinning() {
         assert!(rest < 1e-6 * character.size(), "{}: {rest}", body.stack());
         body.deform(&pose, 0.0, &mut Workspace::default())
     };
-    let plain: Vec<Frame> =
-        Skinning::ALL.map(|skinning| deformed(Stack { skinning, ..Stack::linear() })).into();
-    for (k, skinning) in Skinning::ALL.into_iter().enumerate() {
-        let tracked = deformed(Stack::implicit().with_start(skinning));
-        let distances: Vec<f32> = plain.iter().map(|plain| farthest(&tracked, plain)).collect();
-        let nearest = (0..3).min_by(|&a, &b| distances[a].total_cmp(&distances[b])).unwrap();
-        assert_eq!(nearest, k, "{skinning}: {distances:?}");
+    let plain = Skinning::ALL.map(|skinning| deformed(Stack { skinning, ..Stack::linear() }));
+    let tracked = Skinning::ALL.map(|skinning| deformed(Stack::implicit().with_start(skinning)));
+    for (k, (plain, skinning)) in plain.iter().zip(Skinning::ALL).enumerate() {
+        let distances = tracked.each_ref().map(|tracked| farthest(tracked, plain));
+        let nearest = (0..3).min_by(|&a, &b| distances[a].total_cmp(&distances[b]));
+        assert_eq!(nearest, Some(k), "the skin that starts from {skinning} is nearest to it: {distances:?}");
     }
     assert_eq!(Stack::implicit().with_start(Skinning::DualQuaternion), Stack::implicit());
     assert_eq!(Stack::linear().with_start(Skinning::DualQuaternion), Stack::linear(), "nothing starts there");
