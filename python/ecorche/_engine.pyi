@@ -68,6 +68,7 @@ class Character:
         anatomy: _Path | None = None,
         anatomy_text: str | None = None,
         tracking: Literal["robust", "2012", "2014"] | None = None,
+        start: Literal["lbs", "dqs", "cor"] | None = None,
         coherent: bool = False,
         muscles: Literal["dynamic", "still", "off"] = "dynamic",
         smooth: tuple[float, int] | None = None,

@@ -18,6 +18,7 @@ use ecorche::output::file;
 use ecorche::recipe::{
     AnatomySource, Ingredients, MotionSource, MuscleUse, Note, Recipe, WeightSource, protect_inputs,
 };
+use ecorche::skinning::Skinning;
 use ecorche::surface::{LayerDef, smooth};
 use numpy::{PyArray1, PyArray2, PyArray3, PyArray4, PyArrayMethods, ToPyArray};
 use pyo3::exceptions::{PyFileExistsError, PyIndexError};
@@ -151,11 +152,11 @@ impl Character {
     }
 
     /// Makes the character ready to be deformed. `method`: muscles, implicit, lbs, dqs or cor; by default muscles where the
-    /// anatomy has any, else implicit. `anatomy`: an anatomy file; `anatomy_text`: the text of one. `muscles`: dynamic,
+    /// anatomy has any, else implicit. `start`: the skinning that tracking starts from, dqs by default. `anatomy`: an anatomy file; `anatomy_text`: the text of one. `muscles`: dynamic,
     /// still or off. `smooth`: (factor, iterations) of corrective smoothing. `cache`: keep fitted fields in the user's
     /// cache. `threads`: for this body; all cores by default.
-    #[pyo3(signature = (method = None, *, anatomy = None, anatomy_text = None, tracking = None, coherent = false,
-        muscles = "dynamic", smooth = None, cache = true, threads = None))]
+    #[pyo3(signature = (method = None, *, anatomy = None, anatomy_text = None, tracking = None, start = None,
+        coherent = false, muscles = "dynamic", smooth = None, cache = true, threads = None))]
     fn bind(
         &self,
         py: Python<'_>,
@@ -163,6 +164,7 @@ impl Character {
         anatomy: Option<PathBuf>,
         anatomy_text: Option<String>,
         tracking: Option<&str>,
+        start: Option<&str>,
         coherent: bool,
         muscles: &str,
         smooth: Option<(f32, u32)>,
@@ -190,6 +192,7 @@ impl Character {
                 .map(str::parse::<Tracking>)
                 .transpose()
                 .map_err(|error| wrong("tracking", error))?,
+            start: start.map(str::parse::<Skinning>).transpose().map_err(|error| wrong("start", error))?,
             coherent,
             muscles: match muscles {
                 "dynamic" => MuscleUse::Dynamic,
@@ -413,6 +416,9 @@ impl Character {
 fn check_use(recipe: &Recipe, stack: &Stack) -> PyResult<()> {
     if let (Some(tracking), None) = (recipe.tracking, stack.tracking) {
         return Err(wrong("tracking", format_args!("{tracking} given, but {stack} does not track")));
+    }
+    if let (Some(start), None) = (recipe.start, stack.tracking) {
+        return Err(wrong("start", format_args!("{start} given, but {stack} does not track")));
     }
     if recipe.coherent && stack.tracking != Some(Tracking::Robust) {
         return Err(wrong("coherent", format_args!("{stack} has no robust tracking")));

@@ -17,6 +17,7 @@ use ecorche::frame::Frame;
 use ecorche::inspect::{Inspector, QUANTITIES, Quantity, QuantityError};
 use ecorche::muscle::{Flesh, Musculature};
 use ecorche::output::ColourMap;
+use ecorche::pieces::Pieces;
 use ecorche::surface::{LayerDef, smooth};
 use glam::Quat;
 use serde::Serialize;
@@ -149,6 +150,7 @@ pub struct Engine<'a, S> {
     /// Whether the page was asked about edits of an earlier run.
     told_lost: bool,
     told_bake: u64,
+    told_pieces: Option<Arc<Pieces>>,
     stale: bool,
 }
 
@@ -178,6 +180,7 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             told_revision: 0,
             told_lost: false,
             told_bake,
+            told_pieces: None,
             stale: false,
         }
     }
@@ -462,6 +465,9 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             return true;
         }
         self.frame += 1;
+        if !self.tell_pieces(&frames) {
+            return false;
+        }
         self.mailbox.sending(self.frame);
         let inside = &view.inside;
         let fields = inside.samples.is_some() || inside.surface.is_some() || inside.slice.is_some();
@@ -564,6 +570,16 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             return false;
         }
         !fields || (self.send)(self.interior.draw(inside, &moment))
+    }
+
+    /// Sends the pieces of the surface if a frame has others than those sent last; false if the page is gone.
+    fn tell_pieces(&mut self, frames: &[Frame]) -> bool {
+        let Some(pieces) = frames.iter().find_map(|frame| frame.found.pieces.as_ref()) else { return true };
+        if self.told_pieces.as_ref().is_some_and(|told| Arc::ptr_eq(told, pieces)) {
+            return true;
+        }
+        self.told_pieces = Some(pieces.clone());
+        (self.send)(encode(Kind::Pieces, &pieces.pieces, &[]))
     }
 
     fn inspect(&mut self, name: &str, frame: &Frame, pose: &Pose) -> Result<Quantity, QuantityError> {

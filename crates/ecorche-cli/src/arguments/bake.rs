@@ -1,8 +1,7 @@
 //! Commands that write caches of a deformed clip.
 
-use super::{CacheArguments, ImplicitArguments, Rig, SamplingArguments, Shot};
+use super::{CacheArguments, Deformation, Rig, SamplingArguments, Shot};
 use clap::Args;
-use ecorche::deform::Stack;
 use ecorche::output::{CacheOptions, Meshes};
 use std::path::PathBuf;
 
@@ -34,14 +33,9 @@ pub struct Bake {
     /// What is baked, and where to.
     #[command(flatten)]
     pub shot: Shot,
-    /// Deformation: muscles (skin over muscles that bulge and swing; the default where the anatomy has any), implicit
-    /// (skin that touches skin; the default otherwise), lbs (linear blend), dqs (dual quaternions), cor (centres of
-    /// rotation)
-    #[arg(long, value_name = "METHOD")]
-    pub method: Option<Stack>,
-    /// The implicit method.
+    /// How it is deformed.
     #[command(flatten)]
-    pub implicit: ImplicitArguments,
+    pub deformation: Deformation,
     /// Do not write the mesh that a .pc2 or .mdd sits on
     #[arg(long)]
     pub no_mesh: bool,
@@ -135,12 +129,9 @@ pub struct States {
     /// Which moments.
     #[command(flatten)]
     pub sampling: SamplingArguments,
-    /// Deformation, as for `bake`
-    #[arg(long, value_name = "METHOD")]
-    pub method: Option<Stack>,
-    /// The implicit method.
+    /// How it is deformed.
     #[command(flatten)]
-    pub implicit: ImplicitArguments,
+    pub deformation: Deformation,
     /// Disk cache.
     #[command(flatten)]
     pub cache: CacheArguments,
@@ -177,12 +168,9 @@ pub struct Job {
     /// Which moments.
     #[command(flatten)]
     pub sampling: SamplingArguments,
-    /// Deformation, as for `bake`
-    #[arg(long, value_name = "METHOD")]
-    pub method: Option<Stack>,
-    /// The implicit method.
+    /// How it is deformed.
     #[command(flatten)]
-    pub implicit: ImplicitArguments,
+    pub deformation: Deformation,
 }
 
 /// Join pieces of a bake made with --frames.

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 /// Draw a character.
 ///
-/// Without --clip and --frame the rest pose. A range of frames becomes a contact sheet, or an animated
+/// Without --clip and --frame it draws the rest pose. A range of frames becomes a contact sheet, or an animated
 /// PNG with --animate. The picture is the same on every machine; no graphics card is used.
 #[derive(Args)]
 #[command(after_long_help = "\
@@ -111,9 +111,9 @@ impl Drawing {
 
 /// Show the fields under the skin.
 ///
-/// The implicit method cuts the skin into parts and fits a field to each: 0.5 on the surface, above inside. Drawn is
-/// the surface of the composed field, coloured by part; with --samples what the fields were fitted to; with --slice a
-/// section with isolines, the surface bold, and the gradient. An OUT that ends in .obj receives the surface as a mesh.
+/// The implicit method cuts the skin into parts and fits a field to each: 0.5 on the surface, above inside. The
+/// picture shows the surface of the composed field, coloured by part; with --samples the points the fields were fitted to; with
+/// --slice a section with isolines, the surface bold, and the gradient. An OUT that ends in .obj receives the surface as a mesh.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:

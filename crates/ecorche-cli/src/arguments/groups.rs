@@ -7,6 +7,7 @@ use ecorche::character::motion::RANGE;
 use ecorche::deform::{Stack, Tracking, Under};
 use ecorche::recipe::{AnatomySource, Ingredients, MotionSource, MuscleUse, Recipe, WeightSource};
 use ecorche::sampling::Sampling;
+use ecorche::skinning::Skinning;
 use ecorche::surface::{LayerDef, smooth};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -40,7 +41,7 @@ pub struct Rig {
 }
 
 impl Rig {
-    /// These arguments as words, but for files.
+    /// These arguments as words, except files.
     pub fn words(&self) -> Vec<String> {
         match self.weights {
             None => Vec::new(),
@@ -60,6 +61,7 @@ impl Rig {
             },
             anatomy: implicit.anatomy.source(),
             tracking: implicit.tracking,
+            start: implicit.start,
             coherent: implicit.coherent,
             muscles: match (implicit.no_muscles, implicit.still_muscles) {
                 (true, _) => MuscleUse::Off,
@@ -122,6 +124,29 @@ impl SamplingArguments {
     }
 }
 
+/// By which method a character is deformed.
+#[derive(Args)]
+pub struct Deformation {
+    /// Deformation: muscles (skin over muscles that bulge and swing; the default where the anatomy has any), implicit
+    /// (skin that touches skin; the default otherwise), lbs (linear blend), dqs (dual quaternions), cor (centres of
+    /// rotation)
+    #[arg(long, value_name = "METHOD")]
+    pub method: Option<Stack>,
+    /// The implicit method.
+    #[command(flatten)]
+    pub implicit: ImplicitArguments,
+}
+
+impl Deformation {
+    /// The chosen method, if it can do what these arguments ask for, or the best for the character.
+    pub fn method(&self, ingredients: &Ingredients, console: &Console) -> Result<Stack, Failure> {
+        let method = self.method.clone().unwrap_or_else(|| ingredients.best_stack());
+        let named = self.method.is_some();
+        self.implicit.check_use(ingredients, std::slice::from_ref(&method), named, console)?;
+        Ok(method)
+    }
+}
+
 /// How the implicit method works.
 #[derive(Args, Default)]
 pub struct ImplicitArguments {
@@ -129,6 +154,9 @@ pub struct ImplicitArguments {
     /// 2014, to compare with
     #[arg(long, value_name = "SCHEME")]
     pub tracking: Option<Tracking>,
+    /// The skinning that the implicit method starts from: dqs (the default), cor or lbs
+    #[arg(long, value_name = "SKINNING")]
+    pub start: Option<Skinning>,
     /// Let each frame start from the one before: faster, but a frame then depends on those before it
     #[arg(long)]
     pub coherent: bool,
@@ -149,13 +177,16 @@ pub struct ImplicitArguments {
 }
 
 impl ImplicitArguments {
-    /// These arguments as words, but for files.
+    /// These arguments as words, except files.
     pub fn words(&self) -> Vec<String> {
         // Every field is named, so that a new one asks to be thought of.
-        let Self { tracking, coherent, no_muscles, still_muscles, smooth, anatomy: _ } = self;
+        let Self { tracking, start, coherent, no_muscles, still_muscles, smooth, anatomy: _ } = self;
         let mut words = Vec::new();
         if let Some(tracking) = tracking {
             words.extend(["--tracking".to_owned(), tracking.to_string()]);
+        }
+        if let Some(start) = start {
+            words.extend(["--start".to_owned(), start.to_string()]);
         }
         let flags =
             [(coherent, "--coherent"), (no_muscles, "--no-muscles"), (still_muscles, "--still-muscles")];
@@ -164,18 +195,6 @@ impl ImplicitArguments {
             words.push(format!("--smooth={},{}", smooth.factor, smooth.iterations));
         }
         words
-    }
-
-    /// The method to deform with: the chosen one, if it can do what these arguments ask for, or the best for the character.
-    pub fn method(
-        &self,
-        ingredients: &Ingredients,
-        chosen: Option<&Stack>,
-        console: &Console,
-    ) -> Result<Stack, Failure> {
-        let method = chosen.cloned().unwrap_or_else(|| ingredients.best_stack());
-        self.check_use(ingredients, std::slice::from_ref(&method), chosen.is_some(), console)?;
-        Ok(method)
     }
 
     /// Refuses what none of the methods does, and tells what a method leaves out. `named`: the user chose the methods.
@@ -189,13 +208,14 @@ impl ImplicitArguments {
         let stacks: Vec<Stack> =
             methods.iter().map(|m| ingredients.settings(Some(m.clone())).stack).collect();
         let list = methods.iter().map(Stack::to_string).collect::<Vec<_>>().join(", ");
-        if let Some(tracking) = self.tracking
+        let tracking = self.tracking.map(|tracking| format!("--tracking {tracking}"));
+        let start = self.start.map(|start| format!("--start {start}"));
+        if let Some(option) = tracking.or(start)
             && stacks.iter().all(|stack| stack.tracking.is_none())
         {
-            return Err(format!(
-                "--tracking {tracking}: {list} does not track; add --method implicit, or leave it out"
-            )
-            .into());
+            return Err(
+                format!("{option}: {list} does not track; add --method implicit, or leave it out").into()
+            );
         }
         if self.coherent && stacks.iter().all(|stack| stack.tracking != Some(Tracking::Robust)) {
             return Err(format!(

@@ -10,8 +10,9 @@ use std::path::PathBuf;
 /// For every method and frame: intersecting triangle pairs beyond those at rest, penetration depth, volume,
 /// stretch, flipped triangles, popping, time; and shape against the skinning that the method starts from: roughness,
 /// creases, crushed pieces, hollow folds, boiling. Prints a table of the worst and mean values and names the worst
-/// frames. Of a body with muscles also what they do: length, width, volume, depth in bones. With --fail-above the exit
-/// code is 1 when a limit is exceeded, so that a build can be gated.
+/// frames. For a character of several pieces, also the area that the worst piece of each role loses; for a body with muscles,
+/// what they do: length, width, volume, depth in bones. With --fail-above the exit code is 1 when a limit is exceeded, so that a
+/// build can fail.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:

@@ -12,7 +12,8 @@ pub use bake::{Bake, Demo, Job, Join, States};
 pub use character::{InfoArguments, Init, Samples, StudioArguments};
 pub use draw::{FieldArguments, OperatorArguments, Render, Slice};
 pub use groups::{
-    AnatomyArguments, CacheArguments, ImplicitArguments, MotionArguments, Rig, SamplingArguments, Shot,
+    AnatomyArguments, CacheArguments, Deformation, ImplicitArguments, MotionArguments, Rig,
+    SamplingArguments, Shot,
 };
 pub use measure::{BenchArguments, Measure};
 pub use program::{Completions, Man};

@@ -21,7 +21,7 @@ pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
     let format = Format::of(&arguments.shot.output)?;
     let options = arguments.alembic.options();
     options.check(&arguments.shot.output, format)?;
-    let ingredients = source::read(&arguments.shot.rig.recipe(&arguments.implicit), console)?;
+    let ingredients = source::read(&arguments.shot.rig.recipe(&arguments.deformation.implicit), console)?;
     let plans = source::plans(&ingredients, &arguments.shot.sampling, &arguments.shot.rig.file, console)?;
     if plans.len() > 1 && (arguments.state.is_some() || arguments.resume.is_some()) {
         return Err("a state is of one clip; choose it with --clip".into());
@@ -46,7 +46,7 @@ pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
     {
         make_folder(folder)?;
     }
-    let method = arguments.implicit.method(&ingredients, arguments.method.as_ref(), console)?;
+    let method = arguments.deformation.method(&ingredients, console)?;
     let settings = ingredients.settings(Some(method));
     let body = bind(&ingredients, settings.clone(), cache.as_ref(), console)?;
     if format == Format::Abc {

@@ -24,9 +24,9 @@ const MOST_CHUNKS: usize = 1024;
 
 /// Writes the job.
 pub fn run(arguments: &Job, console: &Console) -> Result<Outcome, Failure> {
-    let ingredients = source::read(&arguments.rig.recipe(&arguments.implicit), console)?;
+    let ingredients = source::read(&arguments.rig.recipe(&arguments.deformation.implicit), console)?;
     let plan = &source::one_plan(&ingredients, &arguments.sampling, &arguments.rig.file, console)?;
-    let method = arguments.implicit.method(&ingredients, arguments.method.as_ref(), console)?;
+    let method = arguments.deformation.method(&ingredients, console)?;
     let settings = ingredients.settings(Some(method.clone()));
     let remembers = settings.coherent
         || !settings.stack.surface.is_empty()
@@ -165,7 +165,8 @@ fn common(
         parameters.add(name, "PATH", Some(("FILE", "IN")), meaning, absolute.display().to_string());
         Ok(format!("{{{{Param.{name}}}}}"))
     };
-    let Job { rig, implicit, sampling, .. } = arguments;
+    let Job { rig, deformation, sampling, .. } = arguments;
+    let implicit = &deformation.implicit;
     list.push(path("Character", "The character.", &rig.file)?);
     if let Some(motion) = &rig.motion.motion {
         list.extend(["--motion".to_owned(), path("Motion", "Where the clips come from.", motion)?]);

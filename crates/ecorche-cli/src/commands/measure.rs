@@ -6,8 +6,8 @@ use crate::console::Console;
 use crate::{Failure, Outcome, source};
 use ecorche::deform::{Body, Stack};
 use ecorche::measure::{
-    Against, ClipFigures, Column, Judge, Limits, MuscleHistory, Reference, figure, follow_muscles,
-    frame_table, judge_clips, region_table, table,
+    Against, ClipFigures, Column, Judge, Limits, MuscleHistory, PieceFigures, Reference, figure,
+    follow_muscles, frame_table, judge_clips, region_table, table,
 };
 use ecorche::output::names;
 use ecorche::output::plot::{Axis, Plot, Series};
@@ -205,33 +205,36 @@ pub fn describe(measured: &Measured) -> String {
                     popping.worst_frame
                 ));
             }
+            let list = |texts: Vec<String>| texts.join("; ");
             let shown = figures.shown();
             if !shown.is_empty() {
-                let most: Vec<String> = shown
-                    .iter()
-                    .take(SHOWN)
-                    .map(|(by, frame)| {
-                        format!("{} {:.1} of {:.1} mm (frame {frame})", by.muscle, by.risen, by.growth)
-                    })
-                    .collect();
-                text.push_str(&format!(
-                    "skin of {method} rises over muscles that grow: {}\n",
-                    most.join("; ")
-                ));
+                let most = shown.iter().take(SHOWN).map(|(by, frame)| {
+                    format!("{} {:.1} of {:.1} mm (frame {frame})", by.muscle, by.risen, by.growth)
+                });
+                let most = list(most.collect());
+                text.push_str(&format!("skin of {method} rises over muscles that grow: {most}\n"));
             }
             let pierced = figures.pierced();
             if !pierced.is_empty() {
-                let most: Vec<String> = pierced
-                    .iter()
-                    .take(PIERCED)
-                    .map(|(by, frame)| {
-                        format!("{} {:.2} mm, {:.1} % (frame {frame})", by.muscle, by.depth, by.area)
-                    })
-                    .collect();
-                let count = pierced.len();
+                let most = pierced.iter().take(PIERCED).map(|(by, frame)| {
+                    format!("{} {:.2} mm, {:.1} % (frame {frame})", by.muscle, by.depth, by.area)
+                });
+                let (count, most) = (pierced.len(), list(most.collect()));
+                text.push_str(&format!("out of the skin of {method}, {count} muscles: {most}\n"));
+            }
+            let roles = figures.by_role();
+            if roles.iter().any(|of| of.worst.crush > 0.0) {
+                let worst = roles.iter().map(|of| {
+                    let PieceFigures { piece, mesh, crush, frame, .. } = of.worst;
+                    let lost = 100.0 * crush;
+                    format!(
+                        "{} {} {lost:.1} % (piece {piece}, \"{mesh}\", frame {frame})",
+                        of.pieces, of.role
+                    )
+                });
+                let worst = list(worst.collect());
                 text.push_str(&format!(
-                    "out of the skin of {method}, {count} muscles: {}\n",
-                    most.join("; ")
+                    "area lost under {method} by the worst piece of each role: {worst}\n"
                 ));
             }
         }

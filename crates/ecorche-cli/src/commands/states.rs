@@ -15,7 +15,7 @@ fn state_path(folder: &Path, frame: usize) -> PathBuf {
 
 /// Plays the clip once, without writing a frame, and saves the states.
 pub fn run(arguments: &States, console: &Console) -> Result<Outcome, Failure> {
-    let ingredients = source::read(&arguments.rig.recipe(&arguments.implicit), console)?;
+    let ingredients = source::read(&arguments.rig.recipe(&arguments.deformation.implicit), console)?;
     let plan = &source::one_plan(&ingredients, &arguments.sampling, &arguments.rig.file, console)?;
     let mut frames = arguments.before.clone();
     frames.sort_unstable();
@@ -29,7 +29,7 @@ pub fn run(arguments: &States, console: &Console) -> Result<Outcome, Failure> {
         )
         .into());
     }
-    let method = arguments.implicit.method(&ingredients, arguments.method.as_ref(), console)?;
+    let method = arguments.deformation.method(&ingredients, console)?;
     let settings = ingredients.settings(Some(method));
     let body = bind(&ingredients, settings.clone(), source::user_cache(&arguments.cache).as_ref(), console)?;
     make_folder(&arguments.output)?;

@@ -15,6 +15,8 @@ export type Skin = {
   grid: number;
   /** How vertices find their place in the field: our scheme, or those of two papers. */
   tracking: "robust" | "2012" | "2014";
+  /** The skinning that tracking starts from: linear blending, dual quaternions, or centres of rotation. */
+  start: "lbs" | "dqs" | "cor";
   /** How far from a joint the caps that close a part may lie, in distances from the joint to the skin. */
   closure: number;
   /** Gap left between parts that touch, in radii of the limb. */
@@ -253,6 +255,7 @@ export const KEYS = {
     samples: { label: "Samples", about: "Fewest and most points that a part's field is fitted to. More follow the skin closer and take longer.", slider: { min: 50, max: 600, step: 10, scale: 1, unit: "" } },
     grid: { label: "Grid", about: "Cells along the longest side of the table of a part's field." },
     tracking: { label: "Tracking", about: "How vertices find their place in the field: our scheme, or those of two papers.", choices: ["robust", "2012", "2014"] },
+    start: { label: "Start", about: "The skinning that tracking starts from: linear blending, dual quaternions, or centres of rotation.", choices: ["lbs", "dqs", "cor"] },
     closure: { label: "Closure", about: "How far from a joint the caps that close a part may lie, in distances from the joint to the skin.", slider: { min: 0, max: 3, step: 0.05, scale: 1, unit: "×" } },
     gap: { label: "Gap", about: "Gap left between parts that touch, in radii of the limb.", slider: { min: 0, max: 0.5, step: 0.005, scale: 1, unit: "× r" } },
     max_offset: { label: "Max offset", about: "How far skin beside a contact may move from its skinned place, in inner radii of its part.", slider: { min: 0, max: 2, step: 0.01, scale: 1, unit: "× r" } },

@@ -4,9 +4,9 @@ import type { Fat, Keys, Muscle, Skin } from "./anatomy_keys.ts";
 
 export type { Attachment, Fat, JointSettings, Muscle, SampleChanges } from "./anatomy_keys.ts";
 
-export const VERSION = 3;
+export const VERSION = 4;
 
-export const Kind = { Character: 1, Document: 2, Frame: 3, Inside: 4, Notice: 5, Bake: 6, Graph: 7, Flesh: 8 } as const;
+export const Kind = { Character: 1, Document: 2, Frame: 3, Inside: 4, Notice: 5, Bake: 6, Graph: 7, Flesh: 8, Pieces: 9 } as const;
 
 export type Look = "lbs" | "dqs" | "cor" | "implicit" | "muscles";
 export type Side = Muscle["side"];
@@ -56,6 +56,19 @@ export interface Character extends CharacterHead {
   uvs: Float32Array;
   sequential: Uint8Array;
   diverging: Uint8Array;
+}
+
+/** A connected piece of the surface. */
+export interface Piece {
+  mesh: string;
+  material: string;
+  vertices: number;
+  /** Its share of the surface's area. */
+  area: number;
+  role: "skin" | "worn" | "rigid" | "loose";
+  /** Whether the anatomy gives it its role. */
+  is_given: boolean;
+  why: string;
 }
 
 export interface Document {
@@ -278,7 +291,8 @@ export type Message =
   | { kind: "flesh"; owners: Owners }
   | { kind: "notice"; notice: Notice }
   | { kind: "bake"; bake: BakeProgress }
-  | { kind: "graph"; graph: Graph };
+  | { kind: "graph"; graph: Graph }
+  | { kind: "pieces"; pieces: Piece[] };
 
 type Numbers = Float32Array | Uint32Array | Int16Array | Uint8Array | Uint16Array;
 
@@ -360,6 +374,8 @@ export function decode(buffer: ArrayBuffer): Message {
       const lists = { curve: f32(0), squares: f32(1) };
       return { kind: "graph", graph: { ...(head as Omit<Graph, "curve" | "squares">), ...lists } };
     }
+    case Kind.Pieces:
+      return { kind: "pieces", pieces: head as Piece[] };
     default:
       throw new Error(`the engine sent a message of the unknown kind ${kind}`);
   }

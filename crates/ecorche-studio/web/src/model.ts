@@ -15,6 +15,7 @@ import type {
   Muscle,
   Notice,
   Owners,
+  Piece,
   Side,
   Smooth,
   Target,
@@ -61,6 +62,7 @@ export interface Events {
   inside: Inside | null;
   owners: Owners;
   graph: Graph;
+  pieces: readonly Piece[];
   notice: Notice;
   bake: BakeProgress;
   display: Display;
@@ -83,6 +85,8 @@ export class Model {
   character: Character | null = null;
   document: Document | null = null;
   frame: Frame | null = null;
+  /** The pieces of the surface; empty until a skin with fields is bound. */
+  pieces: readonly Piece[] = [];
   /** The bake that runs or was the last. */
   bake: BakeProgress | null = null;
   connected = false;
@@ -165,6 +169,7 @@ export class Model {
       case "character": {
         const first = this.character === null;
         this.character = message.character;
+        this.pieces = [];
         const clips = message.character.clips;
         if (first) this.transport.clip = clips[0]?.name ?? null;
         if (first && clips.length === 0) this.transport.playing = false;
@@ -215,6 +220,10 @@ export class Model {
         break;
       case "graph":
         this.emit("graph", message.graph);
+        break;
+      case "pieces":
+        this.pieces = message.pieces;
+        this.emit("pieces", message.pieces);
         break;
     }
   }

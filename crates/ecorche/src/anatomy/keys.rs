@@ -76,6 +76,11 @@ pub static SKIN: Table = Table::of::<SkinDef>(
             "How vertices find their place in the field: our scheme, or those of two papers.",
         ),
         Key::new(
+            "start",
+            Kind::Choice(&["lbs", "dqs", "cor"]),
+            "The skinning that tracking starts from: linear blending, dual quaternions, or centres of rotation.",
+        ),
+        Key::new(
             "closure",
             Kind::Number(Range::within(0.0, 10.0)),
             "How far from a joint the caps that close a part may lie, in distances from the joint to the skin.",

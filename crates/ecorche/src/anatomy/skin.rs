@@ -2,6 +2,7 @@
 
 use crate::field::operator::{Abscissa, Controller, ControllerError, Scale};
 use crate::pieces::Layering;
+use crate::skinning::Skinning;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,6 +22,8 @@ pub struct SkinDef {
     pub grid: u32,
     /// How vertices find their place in the field.
     pub tracking: TrackingDef,
+    /// The skinning that tracking starts from.
+    pub start: Skinning,
     /// How far from a joint the caps that close a part there may lie, in distances from the joint to the skin; 0 to 10.
     pub closure: f32,
     /// Gap left between touching parts, as a share of the limb's radius; 0 to 0.5.
@@ -47,6 +50,7 @@ impl Default for SkinDef {
             samples: [50, 250],
             grid: 32,
             tracking: TrackingDef::Robust,
+            start: Skinning::DualQuaternion,
             closure: 1.0,
             gap: 0.02,
             max_offset: 0.1,

@@ -13,7 +13,7 @@ use crate::frame::{Found, FrameMesh, MuscleReport, TrackingReport};
 use crate::muscle::definition::BodyDef;
 use crate::muscle::{self, Motion, Musculature};
 use crate::parts::{FOLLOWS, Parts, Retouch};
-use crate::skinning::Surface;
+use crate::skinning::{Skinner, Surface};
 use crate::tracking::{Layers, VertexReport, robust};
 use glam::{Affine3A, Vec3, Vec3A};
 use std::path::Path;
@@ -57,10 +57,12 @@ impl Workspace {
 }
 
 impl Implicit {
-    /// `anatomy`: what lies under the skin, and the folder its files are relative to.
+    /// `start`: skins the surface as tracking begins; `anatomy`: what lies under the skin, and the folder its files are
+    /// relative to.
     pub fn new(
         character: &Character,
         surface: Arc<Surface>,
+        start: Skinner,
         settings: &Settings,
         anatomy: (&BodyDef, &Path),
         cache: Option<&Cache>,
@@ -79,9 +81,9 @@ impl Implicit {
                 let joins = field::joins(&parts, settings);
                 let tracker =
                     robust::Tracker::new(character, &surface, &parts, settings.robust, joins, under);
-                Scheme::Robust(Box::new(tracker))
+                Scheme::Robust(Box::new(tracker.starting_from(start)))
             }
-            _ => Scheme::Papers(Box::new(Papers::new(character, &surface, &parts, &tree, settings))),
+            _ => Scheme::Papers(Box::new(Papers::new(character, &surface, start, &parts, &tree, settings))),
         };
         let yielding = flesh.as_ref().map(|f| Yielding::new(&surface.mesh, f.musculature()));
         Ok(Self { surface, parts, tree, flesh, yielding, scheme })

@@ -179,7 +179,7 @@ impl Body {
     ) -> Result<Self, BindError> {
         let settings = settings.into();
         settings.stack.check()?;
-        let skinners = character
+        let skinners: Vec<Skinner> = character
             .meshes
             .iter()
             .map(|mesh| match (settings.stack.skinning, cache) {
@@ -193,7 +193,10 @@ impl Body {
         let welded = tracking.is_some() || !layers.is_empty();
         let surface = if welded { Surface::new(&character).map(Arc::new) } else { None };
         let implicit = surface.clone().filter(|_| tracking.is_some());
-        let implicit = implicit.map(|s| Implicit::new(&character, s, &settings, (anatomy, folder), cache));
+        let implicit = implicit.map(|surface| {
+            let start = Skinner::of_surface(&surface, settings.stack.skinning, &skinners);
+            Implicit::new(&character, surface, start, &settings, (anatomy, folder), cache)
+        });
         let implicit = implicit.transpose()?.map(Arc::new);
         let layered = surface.as_ref().filter(|_| !layers.is_empty());
         let layers = layered.map(|surface| Arc::new(Layers::new(&surface.mesh, layers)));

@@ -73,6 +73,7 @@ impl Papers {
     pub fn new(
         character: &Character,
         surface: &Surface,
+        start: Skinner,
         parts: &Parts,
         tree: &Arc<Tree>,
         settings: &Settings,
@@ -85,7 +86,7 @@ impl Papers {
         };
         let radius = |&p: &u32| parts.parts.get(p as usize).map_or(1.0, |p| p.inner_radius);
         Self {
-            skinner: Skinner::of_surface(surface),
+            skinner: start,
             scheme,
             limb_radius: parts.part_of_vertex.iter().map(radius).collect(),
             part: sides(surface, parts, tree, settings),

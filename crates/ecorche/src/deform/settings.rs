@@ -97,9 +97,9 @@ impl From<Stack> for Settings {
 
 impl Settings {
     /// The settings an anatomy file's `[skin]` asks for, which must fit the skeleton: [`Stack::implicit`] with
-    /// `tracking`.
+    /// `tracking` and the file's start.
     pub fn of_skin(skin: &SkinDef, skeleton: &Skeleton, tracking: Tracking) -> Self {
-        let mut settings = Self::from(Stack::implicit().with_tracking(tracking));
+        let mut settings = Self::from(Stack::implicit().with_tracking(tracking).with_start(skin.start));
         settings.parts.pieces.layers = skin.layers;
         settings.parts.samples = skin.samples.map(|n| n as usize);
         settings.parts.resolution = skin.grid;

@@ -14,7 +14,7 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
 pub struct Stack {
-    /// How the motions of the joints are blended.
+    /// How the motions of the joints are blended: the result without tracking, its start with one.
     pub skinning: Skinning,
     /// How vertices are brought to their place in the fields of the body's parts, so that skin touches skin. `None`:
     /// they stay where skinning takes them.
@@ -54,8 +54,11 @@ pub enum Tracking {
 /// A stack that cannot be bound.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StackError {
-    /// Tracking starts from another skinning than asked for.
-    #[error("{stack}: tracking starts from dual quaternions (dqs); choose that skinning, or no tracking")]
+    /// A start that the scheme cannot go on from.
+    #[error(
+        "{stack}: the tracking of 2014 carries vertices from pose to pose, which has no fixed centres of rotation; start from dqs \
+         or lbs"
+    )]
     Start {
         /// The stack.
         stack: Stack,
@@ -136,9 +139,18 @@ impl Stack {
         self
     }
 
+    /// The same stack with tracking that starts from another skinning; a stack without tracking stays as it is.
+    #[must_use]
+    pub fn with_start(mut self, start: Skinning) -> Self {
+        if self.tracking.is_some() {
+            self.skinning = start;
+        }
+        self
+    }
+
     /// Whether the layers fit together.
     pub fn check(&self) -> Result<(), StackError> {
-        if self.tracking.is_some() && self.skinning != Skinning::DualQuaternion {
+        if self.tracking == Some(Tracking::Scheme2014) && self.skinning == Skinning::CentreOfRotation {
             return Err(StackError::Start { stack: self.clone() });
         }
         if self.under == Under::Flesh && self.tracking != Some(Tracking::Robust) {

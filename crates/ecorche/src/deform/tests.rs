@@ -73,8 +73,9 @@ fn a_stack_without_a_name_is_described_by_its_layers_and_goes_to_json_and_back()
 fn layers_that_do_not_fit_together_are_refused_with_a_remedy() {
     let character = sample("cylinder?segments=12&rings=12");
     let refused = |stack: Stack| Body::bind(character.clone(), stack, None).unwrap_err().to_string();
-    let start = refused(Stack { skinning: Skinning::Linear, ..Stack::implicit() });
-    assert!(start.contains("lbs + robust tracking") && start.contains("choose"), "{start}");
+    let carried = Stack::implicit().with_tracking(Tracking::Scheme2014);
+    let start = refused(carried.with_start(Skinning::CentreOfRotation));
+    assert!(start.contains("cor + 2014 tracking") && start.contains("start from dqs"), "{start}");
     for stack in [
         Stack::muscles().with_tracking(Tracking::Scheme2012),
         Stack { under: Under::Flesh, ..Stack::dual_quaternion() },
@@ -147,6 +148,47 @@ fn a_saved_state_is_refused_when_damaged_or_of_something_else() {
     assert_eq!(SavedState::from_bytes(&bytes, &[4; 32], &body), Err(StateError::OtherRecipe));
     let other = Body::bind(body.character().clone(), Stack::implicit(), None).unwrap();
     assert_eq!(SavedState::from_bytes(&bytes, &key, &other), Err(StateError::OtherBody));
+}
+
+#[test]
+fn tracking_starts_from_the_chosen_skinning() {
+    let character = sample("cylinder?segments=24&rings=32");
+    let mut pose = Pose::rest(&character);
+    let clip = &character.clips[0];
+    // A shallow bend: nothing touches, so the skin stays near its start.
+    clip.sample(clip.start + 0.15 * (clip.end - clip.start), &mut pose);
+    let unmoved = Body::bind(character.clone(), Stack::linear(), None).unwrap();
+    let unmoved = unmoved.rest(&mut Workspace::default());
+    let deformed = |stack: Stack| {
+        let body = Body::bind(character.clone(), stack, None).unwrap();
+        let rest = farthest(&body.rest(&mut Workspace::default()), &unmoved);
+        assert!(rest < 1e-6 * character.size(), "{}: {rest}", body.stack());
+        body.deform(&pose, 0.0, &mut Workspace::default())
+    };
+    let plain = Skinning::ALL.map(|skinning| deformed(Stack { skinning, ..Stack::linear() }));
+    let tracked = Skinning::ALL.map(|skinning| deformed(Stack::implicit().with_start(skinning)));
+    for (k, (plain, skinning)) in plain.iter().zip(Skinning::ALL).enumerate() {
+        let distances = tracked.each_ref().map(|tracked| farthest(tracked, plain));
+        let nearest = (0..3).min_by(|&a, &b| distances[a].total_cmp(&distances[b]));
+        assert_eq!(nearest, Some(k), "the skin that starts from {skinning} is nearest to it: {distances:?}");
+    }
+    assert_eq!(Stack::implicit().with_start(Skinning::DualQuaternion), Stack::implicit());
+    assert_eq!(Stack::linear().with_start(Skinning::DualQuaternion), Stack::linear(), "nothing starts there");
+}
+
+#[test]
+fn the_papers_start_from_the_chosen_skinning() {
+    let character = sample("cylinder?segments=24&rings=32");
+    let pose = bent(&character);
+    for tracking in [Tracking::Scheme2012, Tracking::Scheme2014] {
+        let papers = Stack::implicit().with_tracking(tracking);
+        let deformed = |start: Skinning| {
+            let body = Body::bind(character.clone(), papers.clone().with_start(start), None).unwrap();
+            body.deform(&pose, 0.0, &mut Workspace::default())
+        };
+        let apart = farthest(&deformed(Skinning::Linear), &deformed(Skinning::DualQuaternion));
+        assert!(apart > 1e-4 * character.size() && apart < 0.3 * character.size(), "{tracking}: {apart}");
+    }
 }
 
 fn rest_stays(name: &str) {

@@ -3,6 +3,7 @@
 use super::definition::ShownMuscle;
 use super::figures::{FIGURES, FrameFigures, Worse};
 use super::motion::{self, Histogram};
+use super::piece::{self, PieceFigures, RoleFigures};
 use super::pierce::{PiercedBy, PiercingMuscle};
 use super::{FrameDetail, FrameInput, Judge, JudgeError};
 use crate::geom::self_contact::SelfContact;
@@ -59,6 +60,8 @@ pub struct ClipFigures {
     pub popping_p99: Option<f64>,
     /// 99th percentile of flicker over all vertices and frames together (high by 1 % at most).
     pub flicker_p99: Option<f64>,
+    /// The pieces of a character of several, by number; empty if their roles or the start are not known.
+    pub pieces: Vec<PieceFigures>,
     /// The frames.
     pub frames: Vec<FrameFigures>,
 }
@@ -71,30 +74,38 @@ impl ClipFigures {
 
     /// The muscles that stand out of the skin in some frame, deepest first: each where it stands out farthest, with that frame.
     pub fn pierced(&self) -> Vec<(PiercedBy, usize)> {
-        let mut worst: Vec<(PiercedBy, usize)> = Vec::new();
-        for (frame, by) in self.frames.iter().flat_map(|f| f.pierced.iter().map(move |by| (f.frame, by))) {
-            match worst.iter_mut().find(|(known, _)| known.muscle == by.muscle) {
-                Some(known) if known.0.depth >= by.depth => {}
-                Some(known) => *known = (by.clone(), frame),
-                None => worst.push((by.clone(), frame)),
-            }
-        }
-        worst.sort_by(|a, b| b.0.depth.total_cmp(&a.0.depth));
-        worst
+        self.most_of_each(|f| &f.pierced, |by| &by.muscle, |by| by.depth)
     }
 
     /// The superficial muscles that grow in some frame, those that grow most first: each where it grew most, with that frame.
     pub fn shown(&self) -> Vec<(ShownMuscle, usize)> {
-        let mut most: Vec<(ShownMuscle, usize)> = Vec::new();
-        for (frame, by) in self.frames.iter().flat_map(|f| f.shown.iter().map(move |by| (f.frame, by))) {
-            match most.iter_mut().find(|(known, _)| known.muscle == by.muscle) {
-                Some(known) if known.0.growth >= by.growth => {}
-                Some(known) => *known = (by.clone(), frame),
-                None => most.push((by.clone(), frame)),
+        self.most_of_each(|f| &f.shown, |by| &by.muscle, |by| by.growth)
+    }
+
+    /// Of the entries that frames list, for each name the one with the largest value and its frame; largest first.
+    fn most_of_each<T: Clone>(
+        &self,
+        list: impl Fn(&FrameFigures) -> &Vec<T>,
+        name: impl Fn(&T) -> &str,
+        value: impl Fn(&T) -> f64,
+    ) -> Vec<(T, usize)> {
+        let mut most: Vec<(T, usize)> = Vec::new();
+        for (frame, entry) in
+            self.frames.iter().flat_map(|f| list(f).iter().map(move |entry| (f.frame, entry)))
+        {
+            match most.iter_mut().find(|(known, _)| name(known) == name(entry)) {
+                Some(known) if value(&known.0) >= value(entry) => {}
+                Some(known) => *known = (entry.clone(), frame),
+                None => most.push((entry.clone(), frame)),
             }
         }
-        most.sort_by(|a, b| b.0.growth.total_cmp(&a.0.growth));
+        most.sort_by(|a, b| value(&b.0).total_cmp(&value(&a.0)));
         most
+    }
+
+    /// The pieces by role: how many there are, and the one that lost most of its area. Roles without pieces are left out.
+    pub fn by_role(&self) -> Vec<RoleFigures<'_>> {
+        piece::by_role(&self.pieces)
     }
 
     /// The `count` worst frames by a figure, worst first; ties go to the earlier frame.
@@ -118,6 +129,7 @@ pub struct ClipJudge<'a> {
     before: Option<Before>,
     popping: Histogram,
     flicker: Histogram,
+    pieces: Vec<PieceFigures>,
     frames: Vec<FrameFigures>,
     detail: FrameDetail,
 }
@@ -149,6 +161,7 @@ impl<'a> ClipJudge<'a> {
             before: None,
             popping: Histogram::new(),
             flicker: Histogram::new(),
+            pieces: Vec::new(),
             frames: Vec::new(),
             detail: FrameDetail::default(),
         }
@@ -183,6 +196,10 @@ impl<'a> ClipJudge<'a> {
         let crossing = || detail.pairs.iter().chain(&detail.pairs_across);
         let bent = judge.shape.bent(&positions, &judge.adjacency.vertex_ring, crossing());
         let shape = judge.shape.compare(&bent, input.start.map(|start| &start.bent));
+        if let Some((start, pieces)) = input.start.zip(input.pieces).filter(|(_, all)| all.pieces.len() > 1) {
+            let crush = judge.shape.crush_by_piece(&bent, &start.bent);
+            piece::add(&mut self.pieces, pieces, crush, input.frame);
+        }
         let hollow = input.start.map(|start| {
             self.contact.fit(&positions);
             let crossing = start.pairs.iter().chain(&detail.pairs);
@@ -338,6 +355,7 @@ impl<'a> ClipJudge<'a> {
             summary: summary.collect(),
             popping_p99: self.popping.percentile(0.99),
             flicker_p99: self.flicker.percentile(0.99),
+            pieces: self.pieces,
             frames: self.frames,
         }
     }

@@ -63,6 +63,7 @@ mod hollow;
 mod limits;
 mod motion;
 mod muscles;
+mod piece;
 mod pierce;
 mod report;
 mod run;
@@ -76,6 +77,7 @@ pub use definition::{Bellies, Shown, ShownMuscle};
 pub use figures::{FIGURES, Figure, FrameFigures, Worse, figure};
 pub use limits::{Limits, LimitsError, Violation};
 pub use muscles::{FibreFrame, FibreHistory, MuscleHistory, VolumeDrift, follow_muscles};
+pub use piece::{PieceFigures, RoleFigures};
 pub use pierce::{Pierce, PiercedBy, PiercingMuscle, bones_outside, pierce};
 pub use report::table;
 pub use run::{judge_clip, judge_clips};
@@ -89,6 +91,7 @@ use crate::geom::adjacency::Adjacency;
 use crate::geom::burial::{Burial, Sheet};
 use crate::geom::self_contact::{Crossings, SelfContact, jitter, most_crossings};
 use crate::geom::thickness;
+use crate::pieces::Pieces;
 use crate::skinning::Surface;
 
 use glam::{Affine3A, Vec3};
@@ -152,6 +155,8 @@ pub struct FrameInput<'a> {
     pub pierce: Option<&'a Pierce>,
     /// What shows of them, if it is known.
     pub shown: Option<&'a Shown>,
+    /// The pieces of the surface with their roles, if they are known.
+    pub pieces: Option<&'a Pieces>,
 }
 
 impl<'a> FrameInput<'a> {
@@ -170,6 +175,7 @@ impl<'a> FrameInput<'a> {
             muscle_names: &[],
             pierce: None,
             shown: None,
+            pieces: None,
         }
     }
 }
@@ -421,6 +427,7 @@ impl Judge {
             ("in_contact", input.in_contact.map_or(vertices, <[_]>::len)),
             ("start", input.start.map_or(vertices, |start| start.positions.len())),
             ("against", input.against.map_or(vertices, |target| target.positions.len())),
+            ("pieces", input.pieces.map_or(vertices, |pieces| pieces.piece_of_vertex.len())),
         ];
         match arrays.into_iter().find(|&(_, found)| found != vertices) {
             Some((what, found)) => Err(JudgeError::Count { what, found, vertices }),

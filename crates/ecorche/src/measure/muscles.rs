@@ -68,7 +68,7 @@ const INTEGRATED: usize = 5;
 /// Bends that count as sharp: on their inside the muscle overlaps itself.
 const SHARP: f64 = 1.0;
 /// Fibres up to which all are integrated in every frame.
-const FEW: usize = 8;
+const ALL_INTEGRATED: usize = 8;
 /// Most lines in a plot.
 const PLOTTED: usize = 10;
 
@@ -94,7 +94,7 @@ pub fn follow_muscles(body: &Body, plan: &Plan) -> Option<MuscleHistory> {
                 fibre.volume = muscle.shape.integrated_volume(CELLS);
             });
         }
-        let integrate = flesh.muscles.len() <= FEW || k % stride == 0;
+        let integrate = flesh.muscles.len() <= ALL_INTEGRATED || k % stride == 0;
         let frames: Vec<FibreFrame> = flesh
             .muscles
             .par_iter()

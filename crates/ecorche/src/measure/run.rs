@@ -58,6 +58,7 @@ pub fn judge_clips(
     let names: Vec<Vec<String>> = bodies.iter().map(muscles).collect();
     let bellies: Vec<Option<Bellies>> =
         bodies.iter().map(|body| Some(Bellies::new(body.musculature()?, &surface.mesh))).collect();
+    let pieces = bodies.iter().find_map(|body| body.parts()).map(|parts| &*parts.pieces);
     let (mut plain_workspace, mut frame) = (Workspace::default(), Frame::default());
     for number in plan.frames.clone() {
         let mut judge_one = |b: usize, start: Option<(&Body, &mut Option<_>)>| {
@@ -105,6 +106,7 @@ pub fn judge_clips(
                 shown: shown.as_ref(),
                 muscle_names: &names[b],
                 pierce: pierced.as_ref(),
+                pieces,
                 ..FrameInput::new(number, &positions)
             })?;
             Ok::<(), JudgeError>(())

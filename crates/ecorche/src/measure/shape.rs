@@ -48,7 +48,8 @@ pub(super) struct Shape {
     hinges: Vec<Hinge>,
     triangles: Vec<[u32; 3]>,
     piece_of_vertex: Vec<u32>,
-    piece_count: usize,
+    /// The first vertex of each piece.
+    first_vertex: Vec<u32>,
     longest_side: f32,
 }
 
@@ -86,11 +87,17 @@ impl Shape {
             Some(Hinge { vertices: edge.vertices, triangles: [a, b], length: p.distance(q), bend })
         });
         let (low, high) = rest.bounds();
+        let mut first_vertex = Vec::new();
+        for (v, &piece) in piece_of_vertex.iter().enumerate() {
+            if piece as usize == first_vertex.len() {
+                first_vertex.push(v as u32);
+            }
+        }
         Self {
             hinges: hinges.collect(),
             triangles: rest.triangles.clone(),
             piece_of_vertex: piece_of_vertex.to_vec(),
-            piece_count: piece_of_vertex.iter().max().map_or(0, |&p| p as usize + 1),
+            first_vertex,
             longest_side: (high - low).max_element(),
         }
     }
@@ -110,7 +117,7 @@ impl Shape {
         let normals = triangle_normals(positions, &self.triangles);
         let change =
             |hinge: &Hinge| (bend(positions, &self.triangles, &normals, hinge.triangles) - hinge.bend).abs();
-        let mut areas = vec![0.0; self.piece_count];
+        let mut areas = vec![0.0; self.first_vertex.len()];
         for (t, normal) in self.triangles.iter().zip(&normals) {
             areas[self.piece_of_vertex[t[0] as usize] as usize] += 0.5 * normal.1;
         }
@@ -149,11 +156,7 @@ impl Shape {
         let creases = |bent: &Bent| {
             bent.changes.iter().zip(&free).filter(|&(&change, &free)| free && change > CREASE).count() as f64
         };
-        let crush = |start: &Bent| {
-            let least = TINY * start.areas.iter().sum::<f64>();
-            let pieces = start.areas.iter().zip(&ours.areas).filter(|&(&before, _)| before > least);
-            pieces.map(|(before, now)| 1.0 - now / before).fold(0.0, f64::max)
-        };
+        let crush = |start: &Bent| self.crush_by_piece(ours, start).map(|(_, lost)| lost).fold(0.0, f64::max);
         ShapeFigures {
             roughness: roughness_free,
             roughness_contact,
@@ -165,6 +168,14 @@ impl Shape {
             }),
             crush: start.map(crush),
         }
+    }
+
+    /// The first vertex of each piece that is not tiny, and the share of its area under the start that it has lost.
+    pub fn crush_by_piece(&self, ours: &Bent, start: &Bent) -> impl Iterator<Item = (u32, f64)> {
+        let least = TINY * start.areas.iter().sum::<f64>();
+        let areas = start.areas.iter().zip(&ours.areas);
+        let pieces = self.first_vertex.iter().zip(areas).filter(move |(_, (before, _))| **before > least);
+        pieces.map(|(&first, (before, now))| (first, 1.0 - now / before))
     }
 
     /// Vertices, per thousand, whose step differs from the start's; each pair is before and now.

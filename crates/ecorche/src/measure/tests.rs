@@ -1,4 +1,5 @@
 use super::*;
+use crate::pieces::{Piece, Role};
 use std::collections::BTreeMap;
 use std::f32::consts::{PI, TAU};
 
@@ -590,6 +591,50 @@ fn the_worst_piece_tells_how_much_is_crushed() {
     assert!((f.crush.unwrap() - 0.75).abs() < 1e-4, "half the size has a quarter of the area: {:?}", f.crush);
     // A start that is crushed itself loses nothing more.
     assert_eq!(judged(&judge, &crushed, &crushed).crush, Some(0.0));
+}
+
+#[test]
+fn each_role_names_its_most_crushed_piece() {
+    let rest = joined(&ball(3, 1.0, Vec3::ZERO), &ball(2, 0.1, Vec3::X * 3.0));
+    let judge = rigid_judge(&rest, false);
+    let piece = |mesh: &str, role: Role, first_vertex: u32| Piece {
+        mesh: mesh.to_owned(),
+        material: String::new(),
+        first_vertex,
+        vertices: 0,
+        area: 0.5,
+        role,
+        is_given: false,
+        why: String::new(),
+        measured: Default::default(),
+        on_skin: 0.0,
+        in_skin: 0.0,
+        on: Vec::new(),
+    };
+    let piece_of_vertex: Vec<u32> = rest.positions.iter().map(|p| u32::from(p.x > 2.0)).collect();
+    let first = piece_of_vertex.iter().position(|&p| p == 1).unwrap() as u32;
+    let pieces = Pieces {
+        pieces: vec![piece("body", Role::Skin, 0), piece("belt", Role::Worn, first)],
+        piece_of_vertex,
+        joined: Vec::new(),
+    };
+    let start = judge.start_frame(&rest.positions, &[]).unwrap();
+    let mut clip = judge.clip();
+    for (frame, size) in [1.0, 0.5, 0.8].into_iter().enumerate() {
+        let positions: Vec<Vec3> = rest
+            .positions
+            .iter()
+            .map(|&p| if p.x > 2.0 { Vec3::X * 3.0 + (p - Vec3::X * 3.0) * size } else { p })
+            .collect();
+        let input =
+            FrameInput { start: Some(&start), pieces: Some(&pieces), ..FrameInput::new(frame, &positions) };
+        clip.add(&input).unwrap();
+    }
+    let figures = clip.finish();
+    let roles: Vec<(Role, usize, &str, usize)> =
+        figures.by_role().iter().map(|r| (r.role, r.pieces, r.worst.mesh.as_str(), r.worst.frame)).collect();
+    assert_eq!(roles, [(Role::Skin, 1, "body", 0), (Role::Worn, 1, "belt", 1)]);
+    assert!((figures.pieces[1].crush - 0.75).abs() < 1e-4 && figures.pieces[0].crush < 1e-6);
 }
 
 #[test]

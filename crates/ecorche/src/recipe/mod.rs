@@ -28,6 +28,7 @@ use crate::deform::{BindError, Body, Settings, Stack, Tracking};
 use crate::muscle::Motion;
 use crate::muscle::definition::BodyDef;
 use crate::samples::{self, SampleError};
+use crate::skinning::Skinning;
 use crate::skinning::heat_weights::{self, HeatError, HeatSettings};
 use crate::surface::LayerDef;
 use serde::{Deserialize, Serialize};
@@ -58,6 +59,9 @@ pub struct Recipe {
     /// How the implicit skin places vertices; `None`: as the anatomy says.
     #[serde(default)]
     pub tracking: Option<Tracking>,
+    /// The skinning that the implicit skin starts from; `None`: as the anatomy says.
+    #[serde(default)]
+    pub start: Option<Skinning>,
     /// Each frame starts from the one before: faster, and a frame then depends on those before it.
     #[serde(default)]
     pub coherent: bool,
@@ -421,6 +425,11 @@ impl Ingredients {
         let mut settings = Settings::of_skin(&self.anatomy.skin, &self.character.skeleton, tracking);
         settings.parts.pieces.given.clone_from(&self.anatomy.piece);
         let mut stack = stack.unwrap_or_else(|| self.best_stack()).with_tracking(tracking);
+        // A stack that names another start than the usual one keeps it against the anatomy, not against the recipe.
+        let usual = stack.skinning == Skinning::DualQuaternion;
+        if let Some(start) = self.recipe.start.or(usual.then_some(self.anatomy.skin.start)) {
+            stack = stack.with_start(start);
+        }
         stack.surface.extend_from_slice(&self.recipe.surface);
         let mut settings = Settings { stack, coherent: self.recipe.coherent, ..settings };
         if self.recipe.muscles == MuscleUse::Still {

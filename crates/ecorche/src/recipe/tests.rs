@@ -16,6 +16,7 @@ fn a_recipe_reads_back_as_written_and_refuses_what_it_does_not_know() {
         anatomy: AnatomySource::Text { text: "version = 1".to_owned(), folder: "here".into() },
         stack: Some(Stack::muscles()),
         tracking: Some(Tracking::Robust),
+        start: Some(Skinning::CentreOfRotation),
         coherent: true,
         muscles: MuscleUse::Still,
         surface: vec![LayerDef::Smooth(Default::default())],
@@ -46,6 +47,21 @@ fn a_sample_has_its_own_muscles_unless_they_are_left_out_or_others_are_given() {
     let given = read(&Recipe { anatomy, ..own });
     assert!(!given.has_muscles());
     assert_eq!(given.settings(None).robust.gap, 0.1);
+}
+
+#[test]
+fn tracking_starts_where_the_recipe_says_or_else_the_anatomy() {
+    let anatomy =
+        AnatomySource::Text { text: "version = 1\n[skin]\nstart = \"cor\"\n".to_owned(), folder: ".".into() };
+    let given = Recipe { anatomy, ..Recipe::of("sample:cylinder") };
+    let start = |recipe: &Recipe, stack: Stack| recipe.read().unwrap().settings(Some(stack)).stack.skinning;
+    assert_eq!(start(&Recipe::of("sample:cylinder"), Stack::implicit()), Skinning::DualQuaternion);
+    assert_eq!(start(&given, Stack::implicit()), Skinning::CentreOfRotation);
+    assert_eq!(start(&given, Stack::linear()), Skinning::Linear, "nothing starts there");
+    let other = Stack::implicit().with_start(Skinning::Linear);
+    assert_eq!(start(&given, other.clone()), Skinning::Linear, "the stack names another");
+    let recipe = Recipe { start: Some(Skinning::DualQuaternion), ..given };
+    assert_eq!(start(&recipe, other), Skinning::DualQuaternion);
 }
 
 #[test]

@@ -137,16 +137,23 @@ impl Skinner {
         }
     }
 
-    /// Prepares a character's welded surface for dual quaternions. [`Skinner::skin`] then takes the joints'
-    /// motions from bind space ([`Surface::posed_from_rest`]).
-    pub(crate) fn of_surface(surface: &Surface) -> Self {
+    /// Prepares a character's welded surface in the way its meshes were prepared for `skinning`. [`Skinner::skin`] then takes
+    /// the joints' motions from bind space ([`Surface::posed_from_rest`]).
+    pub(crate) fn of_surface(surface: &Surface, skinning: Skinning, of_meshes: &[Self]) -> Self {
         let joints = surface.joint_from_bind().len();
+        let mut centres = Vec::new();
+        if skinning == Skinning::CentreOfRotation {
+            centres.extend_from_slice(&surface.mesh.positions);
+            for (m, mesh) in of_meshes.iter().enumerate() {
+                surface.gather(m, mesh.centres.as_slice(), &mut centres);
+            }
+        }
         Self {
-            skinning: Skinning::DualQuaternion,
+            skinning,
             joints: (0..joints).collect(),
             joint_from_bind: vec![Affine3A::IDENTITY; joints],
             layout: Layout::new(&surface.influences, surface.mesh.positions.len(), joints),
-            centres: CentresOfRotation::default(),
+            centres: CentresOfRotation::from_parts(centres),
         }
     }
 

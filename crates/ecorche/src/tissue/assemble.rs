@@ -33,7 +33,7 @@ pub struct Assembler {
     energies: Vec<f64>,
 }
 
-/// Tetrahedra, columns or nodes a task takes at least; smaller tasks cost more to hand out than to do.
+/// Tetrahedra, columns or nodes a task takes at least; smaller tasks cost more to schedule than to run.
 const GRAIN: usize = 256;
 
 impl Assembler {

@@ -34,7 +34,7 @@ pub enum FibreError {
     Flat(usize),
     /// The potential does not change.
     #[error(
-        "the fibre of tetrahedron {0} has no length; it must hang together with the origin and the insertion: join the \
+        "the fibre of tetrahedron {0} has no length; it must be connected with the origin and the insertion: join the \
          pieces of the mesh or enlarge the regions"
     )]
     NoLength(usize),
@@ -214,7 +214,7 @@ mod tests {
         pieces.nodes.extend(mesh.nodes.iter().map(|&p| p + DVec3::Y * 5.0));
         pieces.tets.extend(mesh.tets.iter().map(|t| t.map(|n| n + count)));
         let lone = Err(FibreError::NoLength(mesh.tets.len()));
-        assert_eq!(fibres(&pieces, &side(0.0), &side(3.0)), lone, "a piece that hangs on nothing");
+        assert_eq!(fibres(&pieces, &side(0.0), &side(3.0)), lone, "a piece that is connected with nothing");
         let mut flat = mesh.clone();
         flat.tets[4] = [0, 0, 1, 2];
         assert_eq!(fibres(&flat, &side(0.0), &side(3.0)), Err(FibreError::Flat(4)));

@@ -86,8 +86,8 @@ impl Pattern {
         9 * self.starts[column] as usize - 3 * column
     }
 
-    /// For each of a block's three columns the index of its first row's value. Of a diagonal block, column
-    /// `c` has only rows `c..3`: row `r` is at the returned index plus `r` all the same.
+    /// For each of a block's three columns, the index of its first row's value; row `r` follows `r` later. Column `c`
+    /// of a diagonal block has only rows `c..3`, at the same distances: its first index belongs to a row that is not stored.
     #[inline]
     pub fn value_index(&self, column: usize, block: usize) -> [usize; 3] {
         let start = self.starts[column] as usize;

@@ -1,6 +1,6 @@
 //! Finite elements for muscle, tendon and fat: for hero characters, and as a reference for the interactive skin.
 //!
-//! The way through: a closed surface or an implicit shape becomes tetrahedra ([`mesh`]); fibres are found
+//! The pipeline: a closed surface or an implicit shape becomes tetrahedra ([`mesh`]); fibres are found
 //! between origin and insertion ([`fibres`]); materials ([`material`]) make it a [`model::Body`], bodies a
 //! [`model::Model`]; holds on moving bones ([`boundary`]) and collisions ([`contact`]) complete a
 //! [`step::Simulation`], which assembles and solves one step after the other. A fine surface is

@@ -8,9 +8,9 @@
 //! `D = alpha M + beta K`. Starting from `x = x_n`, one solve is the semi-implicit step; statics leaves `M` and
 //! `D` out. Tolerances are relative to element edges and forces, so no unit is preferred.
 //!
-//! A step that yields anything not finite, a matrix that is not definite or a line search that finds no way
-//! down is thrown away and done again in halves; after [`Settings::halvings`] the step stops with
-//! [`StepError`], leaving the state of the last completed step.
+//! A step that gives numbers that are not finite, a matrix that is not definite or a line search without descent is
+//! discarded and repeated as two steps of half the length. After [`Settings::halvings`] the step fails with [`StepError`]
+//! and leaves the state of the last completed step.
 
 use super::assemble::Assembler;
 use super::boundary::Boundary;
@@ -41,7 +41,7 @@ pub enum Solver {
     Auto,
     /// A new factorisation for every solve.
     Direct,
-    /// The last factorisation preconditions conjugate gradients, and is made again when it grows stale.
+    /// The last factorisation preconditions conjugate gradients, and is renewed when it is stale.
     KeptFactor,
     /// Conjugate gradients preconditioned by the diagonal blocks: least memory.
     ConjugateGradients,
@@ -101,7 +101,7 @@ impl Default for Settings {
     }
 }
 
-/// What a saved run needs to go on.
+/// What must be saved to continue a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
     /// Seconds since the start.
@@ -174,10 +174,10 @@ pub enum Failure {
     #[error("numbers are no longer finite")]
     NotFinite,
     /// A node left the scene.
-    #[error("node {0} flies away")]
+    #[error("node {0} leaves the scene")]
     Runaway(usize),
-    /// No way down.
-    #[error("the line search finds no way down")]
+    /// No descent.
+    #[error("the line search cannot lower the energy")]
     Stuck,
     /// The linear solver failed.
     #[error("{0}")]
@@ -337,15 +337,15 @@ impl Simulation {
         Ok(report)
     }
 
-    /// The present state, as contact looks at it.
+    /// The present state, as contact sees it.
     pub fn moment(&self) -> Moment<'_> {
         let Self { model, boundary, state, .. } = self;
         Moment { model, positions: &state.positions, boundary, time: state.time }
     }
 
-    /// Takes the present state as the one whose forces [`Settings::rest_blend`] lets in slowly and whose overlaps
-    /// [`keep_overlap`](super::contact::ContactSettings::keep_overlap) keeps. The first step does this itself; called
-    /// before a save is loaded, so that the first state is meant and not the saved one.
+    /// Takes the present state as the first one: [`Settings::rest_blend`] fades its forces in, and
+    /// [`keep_overlap`](super::contact::ContactSettings::keep_overlap) keeps its overlaps. The first step does this itself;
+    /// call it before a saved state is loaded, which is not the first one.
     pub(crate) fn begin_blend(&mut self) {
         let blends = self.settings.rest_blend > 0.0;
         if blends && self.work.initial_forces.is_none() {
@@ -383,7 +383,7 @@ impl Simulation {
                 "fix at least three nodes of every body or add mass damping"
             }
             _ if ratio(worst) < 0.3 => {
-                "the tetrahedron is crushed: look at the holds around it, or use a finer mesh"
+                "the tetrahedron is crushed: check the holds around it, or use a finer mesh"
             }
             _ => "try the newton mode, a shorter step, a softer hold or the neo-hookean material",
         };
@@ -623,7 +623,7 @@ impl Simulation {
         let clock = Instant::now();
         let mut matrix = &w.system;
         if !w.apart.is_empty() {
-            // What the terms apart add within one body belongs into the preconditioner; only the coupling
+            // Terms outside the pattern that act within one body go into the preconditioner; only the coupling
             // between bodies is left to the iterations.
             w.preconditioner.clone_from(&w.system);
             for term in &w.apart {
@@ -696,7 +696,7 @@ impl Simulation {
         inertia: &Inertia,
         last_energy: &mut Option<f64>,
     ) -> Result<f64, Failure> {
-        // What touches was found anew at these positions, which changes the energy of the last trial.
+        // Contacts were searched again at these positions, which changes the energy of the last trial.
         let here = match *last_energy {
             Some(e) if self.contacts.is_empty() => e,
             _ => self.step_energy(positions, start, inertia),

@@ -38,7 +38,7 @@ impl TetMesh {
         (0..self.tets.len()).map(|t| volume(self.corners(t))).sum()
     }
 
-    /// Mean edge length over tetrahedra, the yardstick of relative tolerances; zero for an empty mesh.
+    /// Mean edge length over tetrahedra, the scale of relative tolerances; zero for an empty mesh.
     pub(crate) fn mean_edge(&self) -> f64 {
         if self.tets.is_empty() {
             return 0.0;
@@ -90,7 +90,7 @@ impl TetMesh {
         (mesh, node_of)
     }
 
-    /// A box of `cells` bricks from `low` to `high`, each brick cut into six tetrahedra round its diagonal.
+    /// A box of `cells` bricks from `low` to `high`, each brick cut into six tetrahedra around its diagonal.
     pub fn brick(low: DVec3, high: DVec3, cells: [usize; 3]) -> Self {
         let [nx, ny, nz] = cells;
         let index = |x: usize, y: usize, z: usize| ((z * (ny + 1) + y) * (nx + 1) + x) as u32;
@@ -103,7 +103,7 @@ impl TetMesh {
                 }
             }
         }
-        // The six orders in which a walk from corner 0 to corner 7 can take the three axes.
+        // The six orders in which a path from corner 0 to corner 7 can take the three axes.
         const WALKS: [[usize; 3]; 6] = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [2, 1, 0], [1, 0, 2]];
         let mut tets = Vec::with_capacity(nx * ny * nz * 6);
         for z in 0..nz {

@@ -1,7 +1,7 @@
-/** The list on the left: muscles, fat and joints, to be found and chosen. */
+/** The list on the left: muscles, fat, joints and pieces, to be found and chosen. */
 
 import type { Model, Selection } from "../model.ts";
-import type { Side } from "../messages.ts";
+import type { Piece, Side } from "../messages.ts";
 import type { Viewport } from "../stage/viewport.ts";
 import { newFat, newMuscle } from "./create.ts";
 import { button, empty, h } from "./dom.ts";
@@ -54,6 +54,10 @@ export function outliner(model: Model, viewport: Viewport): HTMLElement {
       ["Fat", flesh("fat"), "None yet. Pick a place on the skin.", button("+", "New fat pad under a place of the skin", () => { newFat(model, viewport); }, "icon small")],
       ["Joints", joints, "This character has no skin.", null],
     ];
+    const pieces = model.pieces
+      .map((piece, k) => ({ ...piece, label: `${k} ${piece.mesh}` }))
+      .filter(({ label, role }) => `${label} ${role}`.toLowerCase().includes(wanted))
+      .sort((a, b) => b.area - a.area);
     list.replaceChildren(
       ...groups.map(([title, entries, none, add]) => {
         const found = entries.filter(fits);
@@ -61,8 +65,19 @@ export function outliner(model: Model, viewport: Viewport): HTMLElement {
           found.length > 0 ? found.map(item) : [empty(wanted === "" ? none : "Nothing of that name.")];
         return h("section", {}, h("h2", {}, h("span", { text: `${title}  ` }), h("span", { class: "count", text: String(count(entries)) }), add), ...content);
       }),
+      // One piece is all skin: nothing to tell apart.
+      ...(model.pieces.length > 1
+        ? [h("section", { class: "pieces" }, h("h2", {}, h("span", { text: "Pieces  " }), h("span", { class: "count", text: String(model.pieces.length) })), ...pieces.map(pieceItem))]
+        : []),
     );
   };
+  const pieceItem = ({ label, vertices, area, role, is_given, why }: Piece & { label: string }): HTMLElement =>
+    h(
+      "div",
+      { class: "entry", title: `${vertices} vertices, ${(100 * area).toFixed(1)} % of the area. ${role}: ${is_given ? "given by the anatomy" : why}` },
+      h("button", { class: "name", text: label, on: { click: () => { model.show({ quantity: "role" }); } } }),
+      h("span", { class: "note", text: role }),
+    );
   const item = (entry: Entry): HTMLElement => {
     const chosen = (selection: Selection): string => (same(selection, model.selection) ? " chosen" : "");
     const either = entry.sides.map(({ selection }) => chosen(selection)).find((mark) => mark !== "") ?? chosen(entry.selection);
@@ -96,7 +111,7 @@ export function outliner(model: Model, viewport: Viewport): HTMLElement {
     shape = next;
     draw();
   });
-  for (const event of ["character", "selection", "pose"] as const) {
+  for (const event of ["character", "selection", "pose", "pieces"] as const) {
     model.on(event, () => {
       const top = list.scrollTop;
       draw();

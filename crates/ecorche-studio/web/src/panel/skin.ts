@@ -25,7 +25,7 @@ export function skinSection(model: Model): HTMLElement {
   };
   const number = (field: "closure" | "gap" | "max_offset" | "definition"): HTMLElement =>
     keySlider(model, KEYS.Skin[field], skin[field], (value, drag) => { set(field, value, drag); });
-  const choice = (field: "tracking" | "blend"): HTMLElement =>
+  const choice = (field: "tracking" | "start" | "blend"): HTMLElement =>
     keyChoice(KEYS.Skin[field], skin[field], (value) => { set(field, value, null); });
   const { operator: operatorKey } = KEYS.Skin;
   const own: [string, string] = ["", `the tracking's own (${ownOperator(skin)})`];
@@ -37,6 +37,7 @@ export function skinSection(model: Model): HTMLElement {
     "Implicit skin",
     row(operatorKey.label, operatorKey.about, operator),
     choice("tracking"),
+    choice("start"),
     choice("blend"),
     keySlider(model, KEYS.Skin.samples, skin.samples[1], (most, drag) => {
       set("samples", [Math.min(skin.samples[0], most), most], drag);

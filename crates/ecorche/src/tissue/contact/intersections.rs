@@ -2,7 +2,7 @@
 //! mesh when a scene starts overlapped.
 //!
 //! Three searches, since none finds everything: boundary triangles that pierce each other (two crossed bars), tetrahedra
-//! whose middle is in another one (one body all inside another, or the same elements twice), and points of the collision
+//! whose middle is in another one (one body entirely inside another, or the same elements twice), and points of the collision
 //! surfaces, which also know bones and how deep they are.
 
 use super::super::boundary::Place;
@@ -111,7 +111,7 @@ fn tets_of_nodes(model: &Model) -> Lists {
     Lists::group(model.rest.len(), &pairs)
 }
 
-/// Tetrahedra that have every node of a place: those round a node, or the one that holds an embedded point.
+/// Tetrahedra that have every node of a place: those around a node, or the one that holds an embedded point.
 fn carriers<'a>(model: &'a Model, around: &'a Lists, place: &'a Place) -> impl Iterator<Item = usize> + 'a {
     around
         .get(place.nodes[0] as usize)

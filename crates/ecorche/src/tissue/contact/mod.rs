@@ -11,8 +11,8 @@
 //! [`StepReport::penetration`](super::step::StepReport::penetration). This mode also tests edges, which may cut
 //! into a body between two points that are both outside of it (`find_edges`); the penalty mode does not.
 //!
-//! What is held on a bone is not tested against that bone: a muscle's end is part of it, and contact would only fight
-//! the hold.
+//! What is held on a bone is not tested against that bone: a muscle's end is part of it, and contact would only work
+//! against the hold.
 
 mod intersections;
 pub mod surface;
@@ -69,7 +69,7 @@ pub struct ContactSettings {
     /// How penetrations are resolved.
     pub resolve: Resolve,
     /// Pressure for a penetration of one element edge, pascals. Lower lets bodies sink in, higher makes them
-    /// rattle: ten times the softer body's stiffness is a good start.
+    /// vibrate: ten times the softer body's stiffness is a good start.
     pub modulus: f64,
     /// Coulomb friction coefficient; 0 slides freely.
     pub friction: f64,
@@ -96,7 +96,7 @@ const RELEASE: f64 = 100.0;
 /// One point near or inside something.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
-    /// Collision surface, its vertex (or, counted on, its edge), and the test.
+    /// Collision surface, its vertex or edge (edges are numbered after the vertices), and the test.
     key: (u32, u32, u32),
     point: Place,
     /// What it should be outside of: a place of another body, or of the world.

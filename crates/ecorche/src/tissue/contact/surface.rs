@@ -46,7 +46,7 @@ pub(super) struct Entry {
 }
 
 /// A point of a body's own surface collides with parts at least this many edges away at rest: closer ones
-/// are its own flesh.
+/// are its own neighbourhood.
 const OWN_EDGES: f64 = 2.5;
 
 impl CollisionSurface {
@@ -125,12 +125,12 @@ impl CollisionSurface {
         self.rest[vertex]
     }
 
-    /// The vertex, or the first of the edge that is counted on after the vertices.
+    /// The vertex, or the first vertex of an edge; edges are numbered after the vertices.
     pub(super) fn corner_of(&self, item: usize) -> u32 {
         item.checked_sub(self.places.len()).map_or(item as u32, |e| self.edges[e][0])
     }
 
-    /// Area that belongs to a vertex, or to an edge (edges are counted on after the vertices).
+    /// Area that belongs to a vertex, or to an edge (edges are numbered after the vertices).
     pub(super) fn area_of(&self, item: usize) -> f64 {
         match item.checked_sub(self.places.len()) {
             None => self.areas[item],
@@ -149,10 +149,10 @@ impl CollisionSurface {
         Moved { locator: Locator::new(positions, tets), surface }
     }
 
-    /// If a segment enters this body and leaves it again: the place in the middle of the first piece inside, as
-    /// part of the segment, and the nearest place of the surface. Where that is on one of the two triangles it
-    /// passes and they are neighbours, it cuts their edge: the place is on the edge and the way out square to
-    /// both. `home` is where the segment is at rest when it is of this very surface.
+    /// If a segment enters this body and leaves it again: the middle of its first piece inside, as a fraction of the
+    /// segment, and the nearest place of the surface. Where that place is on one of the two triangles the segment passes,
+    /// and these are neighbours, the segment cuts their common edge: the place is then on that edge, and the way out is
+    /// perpendicular to edge and segment. `home` is where the segment is at rest, if it belongs to this surface.
     pub(super) fn cut(
         &self,
         model: &Model,
@@ -202,7 +202,7 @@ impl CollisionSurface {
     }
 
     /// If `point` is inside this body: the nearest place of its surface, judged in the rest shape. `home` is
-    /// where the point is at rest when it is of this very surface.
+    /// where the point is at rest, if it belongs to this surface.
     pub(super) fn enter(
         &self,
         model: &Model,

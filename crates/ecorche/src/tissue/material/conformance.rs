@@ -1,5 +1,6 @@
 //! One suite for every law: stress is the slope of the energy (by differences here, by a complex step in
-//! `complex_step`), tangent the slope of the stress, nothing at rest, indifferent to rotation, definite after clamping; and the reference values of a second program.
+//! `complex_step`), tangent the slope of the stress, zero at rest,
+//! unchanged by rotation, definite after clamping; and the reference values of a second program.
 
 use super::*;
 use glam::DQuat;

@@ -17,7 +17,7 @@ pub trait FibreLaw: std::fmt::Debug + Send + Sync {
     fn evaluate(&self, stretch: f64, activation: f64) -> [f64; 3];
 }
 
-/// Force of a muscle fibre: active hill and passive exponential.
+/// Force of a muscle fibre: a hump-shaped active part and an exponential passive one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MuscleForce {
     /// Largest active stress, pascals.
@@ -160,7 +160,7 @@ impl FibreLaw for TendonForce {
     }
 }
 
-/// Which stretch a fibre feels.
+/// Which stretch a fibre responds to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stretch {
     /// `|F a|`: robust, defined for inverted tetrahedra; the default.
@@ -174,7 +174,7 @@ pub enum Stretch {
 pub struct Fibre<L> {
     /// Force of the fibre.
     pub law: L,
-    /// Which stretch it feels.
+    /// Which stretch it responds to.
     pub stretch: Stretch,
 }
 

@@ -82,8 +82,8 @@ impl Lame {
 pub enum Curvature {
     /// The true one: Newton converges fast with it, but it is not always definite.
     Exact,
-    /// Each term's negative eigenvalues set to zero: always a way down, but too stiff where one term carries
-    /// another. A muscle, whose tense fibres compress their matrix, takes three to eight times the solves.
+    /// Each term's negative eigenvalues set to zero: always a descent direction, but too stiff where one term
+    /// balances another. A muscle, whose tense fibres compress their matrix, takes three to eight times the solves.
     Definite,
 }
 

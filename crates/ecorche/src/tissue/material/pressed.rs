@@ -1,4 +1,4 @@
-//! A material under the pressure of what keeps the volume around it.
+//! A material under a given pressure, such as that of a patch of tetrahedra that keep their volume together.
 
 use super::isotropic::{add_blocks, tangent_from};
 use super::{
@@ -7,8 +7,8 @@ use super::{
 use crate::math::svd::svd;
 use glam::{DMat3, DVec3};
 
-/// An isotropic law and [`Local::pressure`]. Stress and tangent hold the pressure; the energy is the law's alone, since that of the
-/// pressure belongs to whoever sets it.
+/// An isotropic law and [`Local::pressure`]. Stress and tangent include the pressure; the energy is the law's alone, since
+/// whoever sets the pressure adds its energy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pressed<L>(pub L);
 

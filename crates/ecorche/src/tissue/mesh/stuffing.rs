@@ -5,8 +5,8 @@
 //! corner that comes first in the lattice, which is as good as the paper's parity rule
 //! (`angles_stay_within_bounds` measures it on noise, which meets every case).
 //!
-//! The lattice is body-centred: points at the corners and centres of cubes, each edge of a cube grid and an
-//! edge of the other grid crossing it making one tetrahedron with two long edges (1) and four short (0.87).
+//! The lattice is body-centred: its points are the corners and the centres of cubes. Corners make one grid, centres another;
+//! an edge of one and an edge of the other that crosses it make a tetrahedron with two long edges (1) and four short (0.87).
 
 use super::MeshError;
 use crate::tissue::element::{dihedral_angles, volume};
@@ -328,7 +328,7 @@ impl Builder<'_> {
 /// of the long edge.
 const CUT_LONG_FROM_CORNER: bool = false;
 
-/// The three tetrahedra of a prism whose side diagonals do not chase each other round.
+/// The three tetrahedra of a prism whose side diagonals do not form a cycle.
 fn prism_tets(a: [u32; 3], b: [u32; 3], sides: [bool; 3]) -> [[u32; 4]; 3] {
     // The corner of `a` that two diagonals leave from: its own side starts there and the side before ends there.
     let i = (0..3).find(|&i| sides[i] && !sides[(i + 2) % 3]).unwrap_or(0);

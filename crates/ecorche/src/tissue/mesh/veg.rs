@@ -24,11 +24,11 @@ pub(super) fn bad(line: usize, what: impl Into<String>) -> ReadError {
     ReadError::Line { line: line + 1, what: what.into() }
 }
 
-/// Numbers of a line, or which word is none.
+/// Numbers of a line; an error names the word that is not one.
 pub(super) fn numbers<T: std::str::FromStr>(line: usize, text: &str) -> Result<Vec<T>, ReadError> {
     text.split([' ', '\t', ','])
         .filter(|w| !w.is_empty())
-        .map(|w| w.parse().map_err(|_| bad(line, format!("\"{w}\" is not a number of the kind wanted here"))))
+        .map(|w| w.parse().map_err(|_| bad(line, format!("\"{w}\" is not a valid number here"))))
         .collect()
 }
 
@@ -130,10 +130,7 @@ mod tests {
     #[test]
     fn mistakes_are_named_with_their_line() {
         let text = "*VERTICES\n2 3 0 0\n0 0 0 0\n1 0 x 0\n";
-        assert_eq!(
-            read(text).unwrap_err().to_string(),
-            "line 4: \"x\" is not a number of the kind wanted here"
-        );
+        assert_eq!(read(text).unwrap_err().to_string(), "line 4: \"x\" is not a valid number here");
         let text = "*VERTICES\n1 3 0 0\n0 0 0 0\n*ELEMENTS\nTET\n1 4 0\n1 0 0 0 7\n";
         assert_eq!(read(text).unwrap_err().to_string(), "line 7: vertex 7 does not exist");
         assert_eq!(

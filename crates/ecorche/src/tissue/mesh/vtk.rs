@@ -5,7 +5,7 @@ use super::veg::{ReadError, bad};
 use glam::DVec3;
 use std::fmt::Write;
 
-/// A named array to write along.
+/// A named array to write with the mesh.
 #[derive(Clone, Debug)]
 pub enum Values<'a> {
     /// One number each.

@@ -677,12 +677,12 @@ fn node_normals(model: &Model, part: usize) -> Vec<DVec3> {
     out
 }
 
-/// Bulk modulus of a muscle over its fibres' peak stress, where the scene does not say. Fibres press their matrix
-/// together by a third of their pull, which costs pull / (3 bulk) of the volume: at 0.7, Poisson's ratio 0.48
+/// Bulk modulus of a muscle over its fibres' peak stress, where the scene does not say. Fibres compress their matrix
+/// by a third of their pull, which costs pull / (3 bulk) of the volume: at 0.7, Poisson's ratio 0.48
 /// with the usual moduli, an arm's biceps loses 3.3 %; at 10 a quarter of a per cent.
 const FIRMNESS: f64 = 10.0;
 
-/// Cells of a brick in all: six million tetrahedra. 500 along each side would be 750 million and end for want of memory.
+/// Cells of a brick in all: six million tetrahedra. 500 along each side would be 750 million, more than fits in memory.
 const MOST_CELLS: usize = 1_000_000;
 
 fn law(m: &MaterialFile, lame: Lame) -> Box<dyn Material> {

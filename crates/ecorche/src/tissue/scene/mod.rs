@@ -33,7 +33,7 @@ pub struct SceneError {
 
 /// Unit of length of a scene.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-pub enum Unit {
+pub(super) enum Unit {
     /// Metres.
     #[default]
     #[serde(rename = "m")]

@@ -25,8 +25,11 @@ pub(super) fn listed(numbers: &[usize]) -> String {
 pub(super) fn first_state(source: &Source, file: &SceneFile, simulation: &Simulation) -> Vec<String> {
     let (model, contacts) = (&simulation.model, &simulation.contacts);
     let keeps = contacts.settings.keep_overlap;
-    let remedy =
-        if keeps { "kept so" } else { "set contact.keep_overlap or run.rest_blend, or move them apart" };
+    let remedy = if keeps {
+        "the overlap is kept"
+    } else {
+        "set contact.keep_overlap or run.rest_blend, or move them apart"
+    };
     contacts
         .intersections(&simulation.moment())
         .iter()

@@ -1,17 +1,36 @@
-//! Stage `skin`: where tracking starts. Dual quaternion skinning, and the displacement by what lies under the skin.
+//! Stage `skin`: where tracking starts. Skinning, by dual quaternions unless another was chosen, and the displacement by what
+//! lies under the skin.
 
 use super::pose::Posed;
 use super::tracker::{State, Tracked, Tracker, VERTICES_PER_TASK, Workspace};
 use crate::math::DualQuat;
 use crate::parts::FOLLOWS;
-use glam::{Mat3A, Quat, Vec3, Vec3A, Vec4};
+use crate::skinning::{self, Skinner, Skinning};
+use glam::{Affine3A, Mat3A, Quat, Vec3, Vec3A, Vec4};
 use rayon::prelude::*;
 
+/// Scratch of a start other than dual quaternions.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scratch {
+    skinning: skinning::Workspace,
+    rest: Vec<Vec3>,
+    positions: Vec<Vec3>,
+}
+
 impl Tracker {
+    /// Starts from where `skinner` takes the surface. Vertices turn as under dual quaternions all the same: the matrices of
+    /// linear blending collapse in deep bends.
+    #[must_use]
+    pub fn starting_from(mut self, skinner: Skinner) -> Self {
+        self.start = Some(skinner).filter(|s| s.skinning() != Skinning::DualQuaternion);
+        self
+    }
+
     /// Skinned positions and motions, the values at rest, and the positions to start from.
     pub(super) fn skin(
         &self,
         posed: &Posed,
+        posed_from_bind: &[Affine3A],
         rest: &[Vec3],
         state: Option<&State>,
         w: &mut Workspace,
@@ -33,7 +52,15 @@ impl Tracker {
             model.value_at_rest(rest[v].into())
         };
         (0..self.len()).into_par_iter().with_min_len(VERTICES_PER_TASK).map(iso).collect_into_vec(&mut w.iso);
-        let skinned = |v: usize| skin_vertex(posed, v, rest[v]);
+        let other = self.start.as_ref().map(|skinner| {
+            let Scratch { skinning, rest: from, positions } = &mut w.start;
+            from.clear();
+            from.extend(rest.iter().map(|&p| Vec3::from(p)));
+            positions.resize(from.len(), Vec3::ZERO);
+            skinner.skin(posed_from_bind, from, positions, skinning);
+            positions.as_slice()
+        });
+        let skinned = |v: usize| skin_vertex(posed, v, rest[v], other.map(|other| other[v]));
         (0..self.len())
             .into_par_iter()
             .with_min_len(VERTICES_PER_TASK)
@@ -67,9 +94,11 @@ impl Tracker {
     }
 }
 
-/// Position of vertex `v` that rests at `rest`, displaced with the flesh under it, and the matrix of its motion.
-fn skin_vertex(posed: &Posed, v: usize, rest: Vec3A) -> (Vec3A, Mat3A) {
+/// Position of vertex `v` that rests at `rest`, displaced with the flesh under it, and the matrix of its motion. `start`: where
+/// another skinning than dual quaternions takes it.
+fn skin_vertex(posed: &Posed, v: usize, rest: Vec3A, start: Option<Vec3>) -> (Vec3A, Mat3A) {
     let (x, turn) = blend(posed, v, rest);
+    let x = start.map_or(x, Vec3A::from);
     let model = posed.model;
     // What has no part of its own goes along with that of its strongest joint.
     let strongest = model.influences_of(v).first().map_or(FOLLOWS, |i| model.part_of_joint[i.0 as usize]);

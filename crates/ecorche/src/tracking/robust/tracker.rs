@@ -14,11 +14,11 @@ use super::search::Searched;
 use super::swell::Swell;
 use super::untangle::{Start, Untangled};
 use super::wake::Awake;
-use super::{Join, RestLayers, Settings, lift, smooth, swell};
+use super::{Join, RestLayers, Settings, lift, skin, smooth, swell};
 use crate::character::Character;
 use crate::geom::{Adjacency, SelfContact};
 use crate::parts::Parts;
-use crate::skinning::Surface;
+use crate::skinning::{Skinner, Surface};
 use crate::tracking::{Layers, VertexReport};
 use glam::{Affine3A, Mat3A, Vec3, Vec3A};
 use rayon::prelude::*;
@@ -40,6 +40,8 @@ pub struct Tracker {
     pub(super) swell: Swell,
     pub(super) lift: Lift,
     pub(super) blend: Blend,
+    /// The skinning to start from, if not dual quaternions.
+    pub(super) start: Option<Skinner>,
     followers: Followers,
     pub(super) net: Net,
     pub(super) rest_surface: RestSurface,
@@ -174,6 +176,7 @@ pub struct Workspace {
     pub(super) blend: Vec<f32>,
     pub(super) pose: PoseMemory,
     pub(super) contact: Option<SelfContact>,
+    pub(super) start: skin::Scratch,
     follow: follow::Scratch,
     net: net::Scratch,
 }
@@ -208,7 +211,19 @@ impl Tracker {
             RestSurface::new(&surface.mesh, &parts.part_of_vertex, &parts.pieces, &mut contact);
         let followers = Followers::new(&model, &parts.pieces, &surface.mesh.triangles);
         let net = Net::new(&model, &parts.pieces, &surface.mesh);
-        Self { id: next_id(), followers, net, rest_surface, contact, model, plate, swell, lift, blend }
+        Self {
+            id: next_id(),
+            followers,
+            net,
+            rest_surface,
+            contact,
+            model,
+            plate,
+            swell,
+            lift,
+            blend,
+            start: None,
+        }
     }
 
     /// Number of vertices of the surface.
@@ -252,7 +267,7 @@ impl Tracker {
         let mut pose = std::mem::take(&mut w.pose);
         let posed = Posed::new(&self.model, posed_from_bind, layers, &mut pose);
         let coherent = state.as_ref().is_some_and(|s| s.offsets.len() == self.len());
-        self.skin(&posed, rest, state.as_deref().filter(|_| coherent), w, tracked);
+        self.skin(&posed, posed_from_bind, rest, state.as_deref().filter(|_| coherent), w, tracked);
         tracked.lap("skin", &mut clock);
         self.find_contact(false, w);
         tracked.lap("find_contact", &mut clock);
