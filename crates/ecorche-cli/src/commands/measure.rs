@@ -219,6 +219,15 @@ pub fn describe(measured: &Measured) -> String {
                     most.join("; ")
                 ));
             }
+            let bones = figures
+                .frames
+                .iter()
+                .filter_map(|f| Some((f.pierce_bones?, f.pierced_bone.as_ref()?, f.frame)));
+            if let Some((depth, bone, frame)) = bones.max_by(|a, b| a.0.total_cmp(&b.0)) {
+                text.push_str(&format!(
+                    "out of the skin of {method}, farthest bone: \"{bone}\" {depth:.2} mm (frame {frame})\n"
+                ));
+            }
             let pierced = figures.pierced();
             if !pierced.is_empty() {
                 let most: Vec<String> = pierced
