@@ -13,7 +13,7 @@ use crate::character::Character;
 use crate::character::humanoid::{self, HumanoidBone, joint_of};
 use crate::muscle::definition::{Attachment, BodyDef, FatDef, Footprint, MuscleDef, Side};
 use glam::Vec3;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 /// Why nothing can be carried over.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -46,9 +46,9 @@ pub fn transfer(anatomy: &Anatomy, from: &Character, to: &Character) -> Result<P
     ratios.sort_by(f32::total_cmp);
     let size = ratios.get(ratios.len() / 2).copied().unwrap_or(1.0);
     for muscle in &mut preset.body.muscle {
-        [&mut muscle.tone, &mut muscle.strength, &mut muscle.stiffness]
-            .into_iter()
-            .for_each(|force| *force = four_digits(*force * size.powi(4)));
+        for force in [&mut muscle.tone, &mut muscle.strength, &mut muscle.stiffness] {
+            *force = four_digits(*force * size.powi(4));
+        }
     }
     let room = room(&carrier.to, Side::Left, true);
     room.shrink_to_skin(to, &mut preset);
@@ -226,9 +226,8 @@ impl Carrier<'_> {
 
     /// The joints that names of the first body have become, each once.
     fn names(&self, names: &[String]) -> Vec<String> {
-        let joint = |name: &String| Some((self.common(name)?.2, ()));
-        let joints: BTreeMap<usize, ()> = names.iter().filter_map(joint).collect();
-        joints.into_keys().map(|j| self.to.character.skeleton.joints[j].name.clone()).collect()
+        let joints: BTreeSet<usize> = names.iter().filter_map(|name| Some(self.common(name)?.2)).collect();
+        joints.into_iter().map(|j| self.to.character.skeleton.joints[j].name.clone()).collect()
     }
 }
 

@@ -213,7 +213,9 @@ pub(super) fn stiffness(bench: &mut Bench) -> Result<Table, BenchError> {
     let swing = |solver: Solver, factor: f32, substeps: usize| -> Result<Vec<f64>, BenchError> {
         let mut definition = definition.clone();
         for muscle in &mut definition.muscle {
-            [&mut muscle.tone, &mut muscle.strength, &mut muscle.stiffness].map(|force| *force *= factor);
+            for force in [&mut muscle.tone, &mut muscle.strength, &mut muscle.stiffness] {
+                *force *= factor;
+            }
         }
         let skeleton = &subject.character.skeleton;
         let body = Musculature::new(&definition, skeleton, &motion.bind, Path::new("."), Vec::new());

@@ -102,7 +102,7 @@ fn volumes(room: &Room, character: &Character, preset: &mut Preset, found: &mut 
     let mut ratios: Vec<f64> = both.iter().map(|(_, volume, expected)| volume / expected).collect();
     ratios.sort_by(f64::total_cmp);
     let Some(&usual) = ratios.get(ratios.len() / 2) else { return };
-    let before: Vec<f32> = preset.body.muscle.iter().map(|m| m.width).collect();
+    let before = preset.clone();
     let mut changed = Vec::new();
     for (name, volume, expected) in both {
         let share = volume / (usual * expected);
@@ -116,16 +116,16 @@ fn volumes(room: &Room, character: &Character, preset: &mut Preset, found: &mut 
         }
     }
     // What was made thicker may have left the skin.
-    let skipped = preset.skipped.len();
     room.shrink_to_skin(character, preset);
-    if preset.skipped.len() > skipped {
+    if preset.skipped.len() > before.skipped.len() {
+        *preset = before;
         return;
     }
     for (k, share, wanted) in changed {
         let muscle = &preset.body.muscle[k];
         let what = format!("has {share:.2} times the volume it has in other legs of that size");
         let repaired = share > 1.0 || muscle.width > 0.98 * wanted;
-        let more = if !repaired && muscle.width > 1.01 * before[k] {
+        let more = if !repaired && muscle.width > 1.01 * before.body.muscle[k].width {
             "; there is room for a part of it only"
         } else {
             ""

@@ -121,7 +121,7 @@ impl Silhouette {
         border.sort_by(f32::total_cmp);
         let ground = border[border.len() / 2];
         let contrast = grey.iter().map(|g| (g - ground).abs()).fold(0.0, f32::max);
-        if !(contrast > LEAST_CONTRAST) {
+        if contrast.is_nan() || contrast <= LEAST_CONTRAST {
             return Err(SketchError::Empty);
         }
         let mut coverage: Vec<f32> =
