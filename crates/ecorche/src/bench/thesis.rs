@@ -191,7 +191,7 @@ pub(super) fn stiffness(bench: &mut Bench) -> Result<Table, BenchError> {
     let mut table = Table::new(
         "roussellet-5.2",
         "stiff and loose muscles: farthest that an axis swings while the arm shakes",
-        &["solver", "stiffness", "10 substeps a frame (mm)", "40 substeps a frame (mm)", "40 over 10"],
+        &["solver", "stiffness", "32 substeps a frame (mm)", "128 substeps a frame (mm)", "128 over 32"],
     );
     table.source = Some(
         "Roussellet 2018, figure 5.2, page 95: pictures of stiff (k = 0.9) and loose (k = 0.4) muscles, without numbers; section 5.2: \
@@ -249,7 +249,7 @@ pub(super) fn stiffness(bench: &mut Bench) -> Result<Table, BenchError> {
     let most = |list: &[f64]| list.iter().copied().fold(0.0, f64::max);
     let mut series = Vec::new();
     for (solver, name, kind, factor) in kinds {
-        let (few, many) = (swing(kind, factor, 10)?, swing(kind, factor, 40)?);
+        let (few, many) = (swing(kind, factor, 32)?, swing(kind, factor, 128)?);
         let change = most(&many) / most(&few).max(1e-9);
         table.row([solver.into(), name.into(), most(&few).into(), most(&many).into(), change.into()]);
         if solver != "xpbd" && name != "k = 0.1" && name != "the sample's" {
@@ -263,7 +263,7 @@ pub(super) fn stiffness(bench: &mut Bench) -> Result<Table, BenchError> {
     );
     table.note("a stiffness of pbd is another with every number of substeps; with the others it is newtons");
     table.plots.push(Plot {
-        title: "Stiff and loose muscles while the arm shakes, 40 substeps a frame".to_owned(),
+        title: "Stiff and loose muscles while the arm shakes, 128 substeps a frame".to_owned(),
         x: Axis::new("time", "s"),
         y: Axis::new("farthest from the pose", "mm"),
         series,
