@@ -124,6 +124,9 @@ impl Carrier<'_> {
 
     /// The muscle in the second body, and its length in both.
     fn muscle(&self, muscle: &MuscleDef) -> Result<(MuscleDef, [f32; 2]), String> {
+        if muscle.origin.0.is_empty() || muscle.insertion.0.is_empty() {
+            return Err("it has no ends".to_owned());
+        }
         let side = side_of(muscle.side);
         let [origin, insertion, via] =
             [&muscle.origin.0, &muscle.insertion.0, &muscle.via].map(|points| self.spots(points, side));
