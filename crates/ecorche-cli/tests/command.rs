@@ -2,6 +2,7 @@
 
 mod program;
 
+use ecorche::output::Picture;
 use program::{done, ecorche, text};
 use std::process::Command;
 
@@ -371,6 +372,51 @@ fn operators_are_drawn_and_unknown_ones_list_the_known() {
     let unknown = ecorche(&["operator", "glue"], folder.path());
     assert_eq!(unknown.status.code(), Some(2));
     assert!(text(&unknown.stderr).contains("clean-union"));
+}
+
+#[test]
+fn a_drawing_becomes_the_lines_of_a_muscle_and_a_picture() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    let ink = |i: usize| {
+        let (x, y) = ((i % 120) as f32 - 60.0, (i / 120) as f32 - 60.0);
+        if (x / 15.0).powi(2) + (y / 50.0).powi(2) < 1.0 { [20; 3] } else { [250; 3] }
+    };
+    let mut png = Vec::new();
+    Picture::from_pixels(120, 120, (0..120 * 120).map(ink).collect()).encode_png(&mut png).unwrap();
+    std::fs::write(path("biceps.png"), png).unwrap();
+    let output = ecorche(&["profile", "biceps.png", "--length", "0.2"], folder.path());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("100.") && path("biceps_fit.png").exists());
+    let lines = std::fs::read_to_string(path("biceps.toml")).unwrap();
+    assert!(
+        lines.contains("\nwidth = 0.02") && lines.contains("\nprofile = { rest = [2, 2], active = [3, 3] }"),
+        "{lines}"
+    );
+    std::fs::write(path("words.png"), "words").unwrap();
+    let output = ecorche(&["profile", "words.png", "-o", "out.toml"], folder.path());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("words.png: is not a PNG"), "{}", text(&output.stderr));
+    assert!(!path("out.toml").exists() && !path("out_fit.png").exists());
+    let output = ecorche(&["profile", "biceps.png", "-o", "biceps.png"], folder.path());
+    assert_eq!(output.status.code(), Some(2), "overwrites no input");
+}
+
+#[test]
+fn muscles_go_from_one_body_to_another() {
+    let folder = folder();
+    done(&["init", "sample:athlete?resolution=3000", "-o", "a.toml", "-q"], folder.path());
+    let go = |to: &str, out: &str| {
+        ecorche(&["transfer", "a.toml", "sample:athlete?resolution=3000", to, "-o", out], folder.path())
+    };
+    let output = go("sample:athlete?resolution=5000", "b.toml");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("placed 50 of 50 muscles"), "{}", text(&output.stderr));
+    let fits = ecorche(&["info", "sample:athlete?resolution=5000", "--anatomy", "b.toml"], folder.path());
+    assert!(text(&fits.stdout).contains("b.toml fits"), "{}", text(&fits.stdout));
+    let output = go("sample:cylinder", "c.toml");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("human") && !folder.path().join("c.toml").exists());
 }
 
 #[test]

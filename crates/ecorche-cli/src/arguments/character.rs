@@ -60,6 +60,56 @@ pub struct Init {
     pub skin_only: bool,
 }
 
+/// Place the muscles made in one body in another.
+///
+/// The two need neither the same mesh nor the same names of joints: both are recognised as human, and places go over
+/// along bones, around them and from bone to skin. Widths follow the room under the skin. What finds no place is listed
+/// with the reason. The settings of [skin] are not carried over.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  ecorche transfer hero.toml hero.fbx giant.glb -o giant.toml
+  ecorche transfer anatomy.toml sample:athlete hero.fbx -o hero.toml --force")]
+pub struct TransferArguments {
+    /// Anatomy file made for FROM
+    #[arg(value_name = "ANATOMY")]
+    pub anatomy: PathBuf,
+    /// Character it was made for: .glb .gltf .fbx .dae .usd[acz], or sample:NAME
+    pub from: String,
+    /// Character to place the muscles in
+    pub to: String,
+    /// Anatomy file to write
+    #[arg(long, short, value_name = "OUT")]
+    pub output: PathBuf,
+    /// Overwrite OUT if it exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Turn a drawing of a muscle into its profile.
+///
+/// Finds axis, width and profile of one drawn shape, filled or as a closed outline, as a sum of sines and as the best beta
+/// pair. Prints how well they fit, and writes the lines for a [[muscle]] of an anatomy file and a picture of both over the
+/// drawing. The origin is the upper end, or the left one of a muscle that lies.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  ecorche profile biceps.png
+  ecorche profile biceps.png biceps_tense.png --length 0.24 -o biceps.toml")]
+pub struct ProfileArguments {
+    /// Drawing of the slack muscle: PNG
+    #[arg(value_name = "SKETCH")]
+    pub sketch: PathBuf,
+    /// Drawing of the tense muscle; without one its powers are twice the slack ones
+    pub tense: Option<PathBuf>,
+    /// Lines to write; SKETCH.toml by default. Pictures lie beside them and end in _fit.png
+    #[arg(long, short, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// Length of the muscle, metres, to give its width in metres
+    #[arg(long, value_name = "METRES")]
+    pub length: Option<f64>,
+}
+
 /// List the built-in characters.
 ///
 /// Any command takes `sample:NAME` or `sample:NAME?option=value` in place of a file.

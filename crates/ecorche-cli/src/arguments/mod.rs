@@ -9,7 +9,7 @@ mod program;
 mod simulate;
 
 pub use bake::{Bake, Demo, Job, Join, States};
-pub use character::{InfoArguments, Init, Samples, StudioArguments};
+pub use character::{InfoArguments, Init, ProfileArguments, Samples, StudioArguments, TransferArguments};
 pub use draw::{FieldArguments, OperatorArguments, Render, Slice};
 pub use groups::{
     AnatomyArguments, CacheArguments, Deformation, ImplicitArguments, MotionArguments, Rig,
@@ -58,6 +58,7 @@ pub enum Command {
     Demo(Demo),
     Info(InfoArguments),
     Init(Init),
+    Transfer(TransferArguments),
     Bake(Bake),
     Render(Render),
     Measure(Measure),
@@ -66,6 +67,7 @@ pub enum Command {
     Samples(Samples),
     Field(FieldArguments),
     Operator(OperatorArguments),
+    Profile(ProfileArguments),
     Join(Join),
     States(States),
     Job(Job),

@@ -30,6 +30,14 @@ pub fn run(arguments: &Init, console: &Console) -> Result<Outcome, Failure> {
     if !arguments.skin_only {
         let body = written.anatomy().in_full(&character);
         console.note(&format!("placed {} muscles and {} fat pads", body.muscle.len(), body.fat.len()));
+        for finding in &preset.findings {
+            let text = format!("{}: {} {}", arguments.file, finding.muscle, finding.what);
+            if finding.repaired {
+                console.note(&format!("{text}; repaired"));
+            } else {
+                console.warn(&text);
+            }
+        }
         for skipped in &preset.skipped {
             console.warn(&format!("{}: not placed: {}: {}", arguments.file, skipped.name, skipped.reason));
         }

@@ -214,6 +214,15 @@ pub fn describe(measured: &Measured) -> String {
                 let most = list(most.collect());
                 text.push_str(&format!("skin of {method} rises over muscles that grow: {most}\n"));
             }
+            let bones = figures
+                .frames
+                .iter()
+                .filter_map(|f| Some((f.pierce_bones?, f.pierced_bone.as_ref()?, f.frame)));
+            if let Some((depth, bone, frame)) = bones.max_by(|a, b| a.0.total_cmp(&b.0)) {
+                text.push_str(&format!(
+                    "out of the skin of {method}, farthest bone: \"{bone}\" {depth:.2} mm (frame {frame})\n"
+                ));
+            }
             let pierced = figures.pierced();
             if !pierced.is_empty() {
                 let most = pierced.iter().take(PIERCED).map(|(by, frame)| {

@@ -12,12 +12,14 @@ pub mod join;
 pub mod man;
 pub mod measure;
 pub mod operator;
+pub mod profile;
 pub mod reference;
 pub mod render;
 pub mod samples;
 pub mod states;
 pub mod studio;
 pub mod tissue;
+pub mod transfer;
 
 use crate::Failure;
 use crate::console::Console;

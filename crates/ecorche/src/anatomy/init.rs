@@ -138,6 +138,9 @@ fn body(text: &mut String, character: &Character, preset: &Preset) -> std::fmt::
     writeln!(text, "# A parameter over a clip: activation, gain, eccentricity or stiffness.")?;
     writeln!(text, "# [[keys]]\n# clip = \"run\"\n# muscle = \"NAME\"\n# side = \"left\"")?;
     writeln!(text, "# parameter = \"activation\"\n# values = [[0.0, 0.2], [0.5, 1.0]]   # seconds, value")?;
+    for keys in &body.keys {
+        writeln!(text, "\n{}", write::keys(keys))?;
+    }
     for skipped in &preset.skipped {
         writeln!(text, "# Not placed: {}: {}", skipped.name, one_line(&skipped.reason))?;
     }

@@ -5,6 +5,7 @@
 //! Anatomy + Character --in_full--> BodyDef (mirror images written out)
 //! Edit + AnatomyFile --apply--> AnatomyFile, and the Edit that takes it back
 //! Character --preset::place--> muscles and fat for that body --init::write--> text
+//! Anatomy of one body --transfer--> muscles and fat for another
 //! ```
 //! [`keys`] describes every key once. A file is TOML:
 //! ```toml
@@ -54,6 +55,7 @@ pub mod preset;
 mod problem;
 mod rules;
 mod skin;
+pub mod transfer;
 mod write;
 
 pub use crate::pieces::{Layering, PieceDef, RoleDef};

@@ -106,11 +106,12 @@ pub enum BenchError {
 
 type Maker = fn(&mut Bench) -> Result<Table, BenchError>;
 
-const MAKERS: [(&str, &str, Maker); 17] = [
+const MAKERS: [(&str, &str, Maker); 18] = [
     ("vaillant-2", "hand, armadillo and Juna of Vaillant et al. 2012", papers::vaillant),
     ("turchet-5", "five limbs of Turchet 2013", papers::turchet),
     ("roussellet-4.1", "muscle profiles of Roussellet 2018", thesis::profiles),
     ("roussellet-4.21", "volume of muscles in a curl, Roussellet 2018", thesis::volumes),
+    ("roussellet-5.2", "stiff and loose muscles, Roussellet 2018", thesis::stiffness),
     ("roussellet-6.1", "scenes of Roussellet 2018", thesis::scenes),
     ("roussellet-6.2", "arm, jump and run of Roussellet 2018", thesis::frames),
     ("roussellet-6.12", "particles per muscle, Roussellet 2018", thesis::particles),

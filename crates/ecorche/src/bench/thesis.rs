@@ -6,7 +6,7 @@ use super::scene::{BoneMotion, Kind, Scene};
 use super::{Bench, BenchError, Cell, Table, bones};
 use crate::character::Pose;
 use crate::deform::{BindError, MuscleSettings};
-use crate::dynamics;
+use crate::dynamics::{self, Solver};
 use crate::muscle::{self, Motion, Musculature, Profile, Profiles};
 use crate::output::plot::{Axis, Plot, Series};
 use rayon::prelude::*;
@@ -183,6 +183,91 @@ pub(super) fn volumes(bench: &mut Bench) -> Result<Table, BenchError> {
          frames of the clip, against that at bind; `put back` counts muscles that were reset",
     );
     bench.caution(&mut table);
+    Ok(table)
+}
+
+/// Figure 5.2: stiff and loose muscles. How far the axes of the arm's muscles swing from where the pose alone puts them.
+pub(super) fn stiffness(bench: &mut Bench) -> Result<Table, BenchError> {
+    let mut table = Table::new(
+        "roussellet-5.2",
+        "stiff and loose muscles: farthest that an axis swings while the arm shakes",
+        &["solver", "stiffness", "32 substeps a frame (mm)", "128 substeps a frame (mm)", "128 over 32"],
+    );
+    table.source = Some(
+        "Roussellet 2018, figure 5.2, page 95: pictures of stiff (k = 0.9) and loose (k = 0.4) muscles, without numbers; section 5.2: \
+         k = 0.1 swings visibly",
+    );
+    let scene = Scene::arm("shake", bench.quick()).with_muscles(4, 30);
+    let subject = bench.subject(&scene)?;
+    let clip = scene.clip(&subject.character)?;
+    let motion = BoneMotion::new(&subject);
+    let (fps, frames) = window(clip, &bench.length(subject.vertices()));
+    let mut pose = Pose::rest(&subject.character);
+    let mut world_at = |number: usize| {
+        clip.sample(clip.frame_time(number, fps), &mut pose);
+        motion.at(&subject.character, &pose)
+    };
+    let worlds: Vec<_> = frames.map(&mut world_at).collect();
+    let definition = scene.definition(&subject.character);
+    // Of each frame: the farthest of all particles, millimetres.
+    let swing = |solver: Solver, factor: f32, substeps: usize| -> Result<Vec<f64>, BenchError> {
+        let mut definition = definition.clone();
+        for muscle in &mut definition.muscle {
+            for force in [&mut muscle.tone, &mut muscle.strength, &mut muscle.stiffness] {
+                *force *= factor;
+            }
+        }
+        let skeleton = &subject.character.skeleton;
+        let body = Musculature::new(&definition, skeleton, &motion.bind, Path::new("."), Vec::new());
+        let body = body.map_err(BindError::from)?;
+        let dynamics = dynamics::Settings { substeps, solver, ..dynamics::Settings::default() };
+        let settings = muscle::Settings { dynamics, ..muscle::Settings::default() };
+        let (mut state, mut workspace) = (body.at_rest(&worlds[0]), muscle::Workspace::default());
+        let swings = worlds.iter().map(|world| {
+            body.step(&mut state, world, &[], 1.0 / fps, &settings, &mut workspace);
+            let (moving, still) = (body.pose(&state), body.pose(&body.at_rest(world)));
+            let pairs = moving.muscles.iter().zip(&still.muscles);
+            let apart = pairs.flat_map(|(a, b)| {
+                a.shape.axis_points().iter().zip(b.shape.axis_points()).map(|(a, b)| 1e3 * a.distance(*b))
+            });
+            apart.fold(0.0, f64::max)
+        });
+        Ok(swings.collect())
+    };
+    let pbd = |stiffness: f64| Solver::Pbd { stiffness, kept: 0.9 };
+    let kinds = [
+        ("pbd", "k = 0.9", pbd(0.9), 1.0),
+        ("pbd", "k = 0.4", pbd(0.4), 1.0),
+        ("pbd", "k = 0.1", pbd(0.1), 1.0),
+        ("xpbd", "4 times the sample's", Solver::Xpbd, 4.0),
+        ("xpbd", "the sample's", Solver::Xpbd, 1.0),
+        ("xpbd", "a quarter", Solver::Xpbd, 0.25),
+        ("direct", "4 times the sample's", Solver::Direct, 4.0),
+        ("direct", "the sample's", Solver::Direct, 1.0),
+        ("direct", "a quarter", Solver::Direct, 0.25),
+    ];
+    let most = |list: &[f64]| list.iter().copied().fold(0.0, f64::max);
+    let mut series = Vec::new();
+    for (solver, name, kind, factor) in kinds {
+        let (few, many) = (swing(kind, factor, 32)?, swing(kind, factor, 128)?);
+        let change = most(&many) / most(&few).max(1e-9);
+        table.row([solver.into(), name.into(), most(&few).into(), most(&many).into(), change.into()]);
+        if solver != "xpbd" && name != "k = 0.1" && name != "the sample's" {
+            let point = |(k, &far): (usize, &f64)| [k as f32 / fps, far as f32];
+            let points = many.iter().enumerate().map(point).collect();
+            series.push(Series { name: format!("{solver}, {name}"), points, ..Series::default() });
+        }
+    }
+    table.note(
+        "in a file: solver = \"pbd\" | \"xpbd\" | \"direct\" under [skin]; tone and stiffness of a muscle",
+    );
+    table.note("a stiffness of pbd is another with every number of substeps; with the others it is newtons");
+    table.plots.push(Plot {
+        title: "Stiff and loose muscles while the arm shakes, 128 substeps a frame".to_owned(),
+        x: Axis::new("time", "s"),
+        y: Axis::new("farthest from the pose", "mm"),
+        series,
+    });
     Ok(table)
 }
 

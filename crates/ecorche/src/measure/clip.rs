@@ -247,6 +247,7 @@ impl<'a> ClipJudge<'a> {
             pierce: input.pierce.map(|p| 1e3 * p.deepest),
             pierce_area: input.pierce.map(|p| 1e2 * p.area),
             pierce_bones: input.pierce.map(|p| 1e3 * p.bones),
+            pierced_bone: input.pierce.and_then(|p| p.bone.clone()),
             pierced: input.pierce.map_or(Vec::new(), |p| {
                 let of = |m: &PiercingMuscle| PiercedBy {
                     muscle: name(m.muscle),

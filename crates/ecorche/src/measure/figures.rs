@@ -91,6 +91,8 @@ pub struct FrameFigures {
     pub pierce_area: Option<f64>,
     /// How far bones stand out of the skin, largest, millimetres; `None` without muscles.
     pub pierce_bones: Option<f64>,
+    /// Joint of the bone that stands out farthest; `None` if none does.
+    pub pierced_bone: Option<String>,
     /// The muscles that stand out, deepest first.
     pub pierced: Vec<PiercedBy>,
     /// How much of the growth of superficial bellies reaches the skin; `None` if none grows.

@@ -32,6 +32,8 @@ pub struct Pierce {
     pub muscles: Vec<PiercingMuscle>,
     /// How far the bones that muscles run around stand out, metres.
     pub bones: f64,
+    /// Name of the joint of the bone that stands out farthest.
+    pub bone: Option<String>,
 }
 
 /// A muscle that stands out of the skin.
@@ -142,10 +144,16 @@ pub fn pierce(flesh: &Flesh, positions: &[Vec3], triangles: &[[u32; 3]]) -> Pier
     pierce
 }
 
-/// How far the bones of a body stand out of the skin, largest, metres: capsules and surfaces from files, in the pose of `flesh`.
-pub fn bones_outside(body: &Musculature, flesh: &Flesh, positions: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
-    let Some(skin) = Skin::new(positions, triangles) else { return 0.0 };
-    let mut points: Vec<Vec3> = Vec::new();
+/// The bone of a body that stands out of the skin farthest, by its joint, and how far, metres: capsules and surfaces from files, in
+/// the pose of `flesh`. `None` if none does.
+pub fn bones_outside(
+    body: &Musculature,
+    flesh: &Flesh,
+    positions: &[Vec3],
+    triangles: &[[u32; 3]],
+) -> Option<(usize, f64)> {
+    let skin = Skin::new(positions, triangles)?;
+    let mut points: Vec<(usize, Vec3)> = Vec::new();
     for obstacle in body.system().obstacles().iter().filter(|o| o.keep == Keep::Outside) {
         let Some(frame) = flesh.frames.get(obstacle.frame) else { continue };
         if let Shape::Capsule { ends: [a, b], radius } = &obstacle.shape {
@@ -155,17 +163,19 @@ pub fn bones_outside(body: &Musculature, flesh: &Flesh, positions: &[Vec3], tria
                 let middle = a.lerp(*b, k as f64 / AROUND as f64);
                 for i in 0..AROUND {
                     let (sine, cosine) = (std::f64::consts::TAU * i as f64 / AROUND as f64).sin_cos();
-                    points.push(frame.point(middle + *radius * (cosine * u + sine * v)).as_vec3());
+                    let place = frame.point(middle + *radius * (cosine * u + sine * v));
+                    points.push((obstacle.frame, place.as_vec3()));
                 }
             }
         }
     }
     for (joint, surface) in body.bone_surfaces() {
         let Some(frame) = flesh.frames.get(*joint) else { continue };
-        points.extend(surface.positions.iter().map(|p| frame.point(p.as_dvec3()).as_vec3()));
+        points.extend(surface.positions.iter().map(|p| (*joint, frame.point(p.as_dvec3()).as_vec3())));
     }
-    let outside: Vec<f32> = points.par_iter().with_min_len(64).map(|&p| skin.outside(p)).collect();
-    outside.into_iter().fold(0.0, f32::max).into()
+    let outside: Vec<f32> = points.par_iter().with_min_len(64).map(|p| skin.outside(p.1)).collect();
+    let worst = outside.into_iter().zip(points).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (worst.0 > 0.0).then_some((worst.1.0, worst.0.into()))
 }
 
 impl Outside {

@@ -87,8 +87,12 @@ pub fn judge_clips(
             let musculature = bodies[b].musculature();
             let pierced = musculature.map(|musculature| {
                 let flesh = &frame.found.flesh;
-                let bones = bones_outside(musculature, flesh, &positions, triangles);
-                Pierce { bones, ..pierce(flesh, &positions, triangles) }
+                let worst = bones_outside(musculature, flesh, &positions, triangles);
+                Pierce {
+                    bones: worst.map_or(0.0, |w| w.1),
+                    bone: worst.map(|w| bodies[b].character().skeleton.joints[w.0].name.clone()),
+                    ..pierce(flesh, &positions, triangles)
+                }
             });
             let shown = bellies[b].as_ref().zip(plain).map(|(bellies, plain)| {
                 let start = TriMesh { positions: plain.to_vec(), triangles: triangles.clone() };

@@ -50,6 +50,7 @@ pub(crate) mod fibre;
 pub(crate) mod keys;
 mod musculature;
 mod shape;
+pub mod sketch;
 
 pub use build::BuildError;
 pub use fat::FatPad;
@@ -58,7 +59,7 @@ pub use musculature::{
 };
 #[cfg(test)]
 pub(crate) use shape::spindle::Axis;
-pub(crate) use shape::spindle::{ActiveProfile, Profile, Profiles};
+pub(crate) use shape::spindle::{ActiveProfile, Profile, Profiles, sine_weights};
 pub use shape::spindle::{ProfileError, Spindle};
 pub use shape::{DrawnSurface, Near, Ring, Shape};
 pub(crate) use shape::{Room, Table, Yielded};

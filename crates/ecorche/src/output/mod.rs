@@ -22,6 +22,7 @@ mod point_cache;
 pub mod raster;
 pub(crate) mod section_graph;
 pub mod sheet;
+pub mod sketch_graph;
 mod text;
 mod usd;
 

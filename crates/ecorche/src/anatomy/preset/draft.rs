@@ -125,6 +125,14 @@ pub struct Room<'a> {
     pub mirror: bool,
 }
 
+/// A muscle's way through a body.
+pub struct Shaped {
+    /// Of the middle fibre, metres.
+    pub length: f32,
+    /// The largest width of a fibre that stays inside the skin, metres; 0 if its axis does not.
+    pub widest: f32,
+}
+
 /// Stations along an axis at which room is measured.
 const STATIONS: usize = 20;
 /// Directions about a station.
@@ -173,6 +181,32 @@ impl Room<'_> {
             return Err(NO_ROOM.to_owned());
         }
         Ok(self.definition(&fitted, width, wide_axis))
+    }
+
+    /// Length and room of a draft as it is; `None` if points coincide.
+    pub fn shaped(&self, draft: &Draft) -> Option<Shaped> {
+        let [rest, active] = draft.profile.clone();
+        let profiles = Profiles::from_definition(&ProfilesDef { rest, active }).ok()?;
+        let shape = profiles.at(0.0);
+        let flatness = (1.0 - draft.eccentricity * draft.eccentricity).powf(0.25);
+        let axes = axes(draft, draft.fibres)?;
+        let middle = &axes[axes.len() / 2];
+        let wide_axis = self.wide_axis(middle);
+        let limits = axes.iter().map(|axis| self.width_limit(axis, wide_axis, &shape, flatness));
+        Some(Shaped {
+            length: middle.windows(2).map(|p| p[0].distance(p[1])).sum(),
+            widest: limits.fold(f32::MAX, f32::min),
+        })
+    }
+
+    /// Moves the points of a muscle of this width under the skin, and adds points where there are none to move.
+    pub fn bring_inside(&self, draft: &mut Draft, width: f32) -> Option<()> {
+        let [rest, active] = draft.profile.clone();
+        let profiles = Profiles::from_definition(&ProfilesDef { rest, active }).ok()?;
+        let shape = profiles.at(0.0);
+        let flatness = (1.0 - draft.eccentricity * draft.eccentricity).powf(0.25);
+        draft.radius = width * shape.peak() as f32 / (draft.fibres.max(1) as f32).sqrt();
+        self.keep_inside(draft, draft.radius * flatness, &shape)
     }
 
     /// Moves the points of fibres that come too near the skin, and adds points where there are none to move.
@@ -287,7 +321,13 @@ impl Room<'_> {
         10f64.powf((f64::from(self.margin).log10().floor() - 1.0).min(0.0))
     }
 
-    fn attachment(&self, (joint, p): Spot) -> Attachment {
+    /// A width as it is written: rounded down.
+    pub fn width(&self, width: f32) -> f32 {
+        down(width, 0.1 * self.step())
+    }
+
+    /// A place as it is written.
+    pub fn attachment(&self, (joint, p): Spot) -> Attachment {
         Attachment {
             bone: self.skeleton.joints[joint].name.clone(),
             at: rounded(self.frames.to_bone(joint, p), self.step()),
@@ -311,7 +351,7 @@ impl Room<'_> {
                 self.side,
                 footprint(&draft.origin),
                 footprint(&draft.insertion),
-                down(width * (draft.fibres as f32).sqrt(), 0.1 * self.step()),
+                self.width(width * (draft.fibres as f32).sqrt()),
             )
         }
     }
@@ -333,7 +373,8 @@ impl Room<'_> {
         }
     }
 
-    fn musculature(&self, character: &Character, preset: &Preset) -> Option<Musculature> {
+    /// All muscles placed so far, at bind; `None` if they cannot be built.
+    pub fn musculature(&self, character: &Character, preset: &Preset) -> Option<Musculature> {
         let anatomy = Anatomy { body: preset.body.clone(), ..Anatomy::default() };
         let (full, bind) = (anatomy.in_full(character), &self.frames.bind_from_bone);
         Musculature::new(&full, self.skeleton, bind, ".".as_ref(), Vec::new()).ok()
@@ -352,7 +393,7 @@ impl Room<'_> {
             for (posed, share) in posed.iter().zip(shares).filter(|(_, share)| *share < 1.0) {
                 let name = &full.muscle[posed.muscle].name;
                 for muscle in preset.body.muscle.iter_mut().filter(|m| m.name == *name) {
-                    muscle.width = down(muscle.width * share, 0.1 * self.step());
+                    muscle.width = self.width(muscle.width * share);
                     changed = true;
                 }
             }

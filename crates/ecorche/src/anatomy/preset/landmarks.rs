@@ -31,7 +31,7 @@ pub struct Bone {
 
 impl Bone {
     /// `stoutness` is the largest half thickness believed, as a share of the length: beyond it the skin is clothing.
-    fn new(
+    pub fn new(
         joint: usize,
         [from, to]: [Vec3; 2],
         fronts: [Vec3; 2],
@@ -107,7 +107,7 @@ pub struct Trunk {
 impl Trunk {
     /// A place by distance from the middle to side `sign` and height, half way from back to front.
     pub fn place(&self, probe: &Probe, sign: f32, x: f32, y: f32) -> Vec3 {
-        let middle = self.hips + self.up * ((y + self.lift * (1.0 - y)) * self.height);
+        let middle = self.middle(y);
         let centre = |p: Vec3| {
             let [ahead, behind] = [self.front, -self.front]
                 .map(|d| probe.exit(p, d, self.height).unwrap_or(0.5 * self.breadth));
@@ -128,11 +128,19 @@ impl Trunk {
         self.under(probe, self.place(probe, sign, x, y), self.front, depth)
     }
 
+    /// The point between the joints at height `y`.
+    pub fn middle(&self, y: f32) -> Vec3 {
+        self.hips + self.up * ((y + self.lift * (1.0 - y)) * self.height)
+    }
+
+    /// The height of a point.
+    pub fn height_of(&self, p: Vec3) -> f32 {
+        ((p - self.hips).dot(self.up) / self.height - self.lift) / (1.0 - self.lift)
+    }
+
     /// Distance from the middle and height of a point, as [`Trunk::place`] takes them.
     pub fn whereabouts(&self, p: Vec3) -> (f32, f32) {
-        let from = p - self.hips;
-        let y = (from.dot(self.up) / self.height - self.lift) / (1.0 - self.lift);
-        (from.dot(self.left).abs() / self.breadth, y)
+        ((p - self.hips).dot(self.left).abs() / self.breadth, self.height_of(p))
     }
 
     /// Under the skin of the back.

@@ -11,10 +11,12 @@
 //! What it does not know: how strong or fat the person is meant to be. A muscle fills its share of the limb.
 
 mod arm;
-mod draft;
+pub(super) mod coordinates;
+pub(super) mod draft;
 mod landmarks;
 mod leg;
-mod probe;
+pub(super) mod probe;
+mod review;
 mod trunk;
 
 use super::BindFrames;
@@ -24,6 +26,7 @@ use crate::muscle::definition::{BodyDef, Side};
 use draft::{Draft, Room};
 use landmarks::Landmarks;
 use probe::Probe;
+pub use review::Finding;
 
 /// What was placed, and what was not.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,6 +35,8 @@ pub struct Preset {
     pub body: BodyDef,
     /// What could not be placed.
     pub skipped: Vec<Skipped>,
+    /// What is odd about the rest, and whether it was put right.
+    pub findings: Vec<Finding>,
 }
 
 /// A muscle or fat pad that could not be placed, or a group of them.
@@ -56,26 +61,10 @@ pub fn place(character: &Character) -> Preset {
         preset.skip("all muscles", "the character has no skinned surface");
         return preset;
     };
-    let found = [(humanoid::Side::Left, Side::Left), (humanoid::Side::Right, Side::Right)]
-        .into_iter()
-        .find_map(|(of, side)| Some((Landmarks::find(character, &probe, of)?, side)));
-    let Some((landmarks, side)) = found else {
+    let frames = BindFrames::of(character);
+    let Some((room, landmarks)) = room_of(character, &probe, &frames) else {
         preset.skip("all muscles", "no human arm or leg was recognised in the skeleton");
         return preset;
-    };
-    let frames = BindFrames::of(character);
-    let counterparts = counterparts(&character.skeleton);
-    let limb = landmarks.arm.map(|arm| arm.upper).or(landmarks.leg.map(|leg| leg.thigh));
-    let paired = limb.is_some_and(|bone| counterparts[bone.joint].is_some_and(|other| other != bone.joint));
-    let thickness = limb.map_or(0.05, |bone| bone.radius);
-    let room = Room {
-        probe: &probe,
-        skeleton: &character.skeleton,
-        frames: &frames,
-        // Skin and what is under it, a twentieth of an arm's thickness: 2 to 3 mm on an adult.
-        margin: 0.05 * thickness,
-        side,
-        mirror: paired,
     };
     for draft in drafts(&landmarks, &probe, &mut preset) {
         match room.fit(&draft) {
@@ -84,9 +73,35 @@ pub fn place(character: &Character) -> Preset {
         }
     }
     room.shrink_to_skin(character, &mut preset);
+    preset.findings = review::review(&room, character, &mut preset);
     room.tune(character, &mut preset);
     place_fat(&landmarks, &room, &mut preset);
     preset
+}
+
+/// The side of a body that muscles are drafted for, and its landmarks.
+fn room_of<'a>(
+    character: &'a Character,
+    probe: &'a Probe,
+    frames: &'a BindFrames,
+) -> Option<(Room<'a>, Landmarks)> {
+    let (landmarks, side) = [(humanoid::Side::Left, Side::Left), (humanoid::Side::Right, Side::Right)]
+        .into_iter()
+        .find_map(|(of, side)| Some((Landmarks::find(character, probe, of)?, side)))?;
+    let counterparts = counterparts(&character.skeleton);
+    let limb = landmarks.arm.map(|arm| arm.upper).or(landmarks.leg.map(|leg| leg.thigh));
+    let paired = limb.is_some_and(|bone| counterparts[bone.joint].is_some_and(|other| other != bone.joint));
+    let thickness = limb.map_or(0.05, |bone| bone.radius);
+    let room = Room {
+        probe,
+        skeleton: &character.skeleton,
+        frames,
+        // Skin and what is under it, a twentieth of an arm's thickness: 2 to 3 mm on an adult.
+        margin: 0.05 * thickness,
+        side,
+        mirror: paired,
+    };
+    Some((room, landmarks))
 }
 
 fn drafts(landmarks: &Landmarks, probe: &Probe, preset: &mut Preset) -> Vec<Draft> {

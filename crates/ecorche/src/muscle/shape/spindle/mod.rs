@@ -33,6 +33,7 @@ mod volume;
 
 pub use axis::Axis;
 pub(crate) use form::SpindleForm;
+pub(crate) use profile::sine_weights;
 pub use profile::{ActiveProfile, Profile, ProfileError, Profiles};
 pub use section::Section;
 pub(crate) use table::SpindleTable;

@@ -149,6 +149,16 @@ fn sum_of_sines(profile: &Profile, s: f64) -> (f64, f64) {
     (value, slope)
 }
 
+/// Weights of the first `count` sines of half widths at `k / (n + 1)`, k = 1 to n.
+pub(crate) fn sine_weights(radii: &[f64], count: usize) -> Vec<f64> {
+    let spacing = 1.0 / (radii.len() + 1) as f64;
+    let weight = |i: usize| {
+        let angle = |k: usize| PI * (i * (k + 1)) as f64 * spacing;
+        2.0 * spacing * radii.iter().enumerate().map(|(k, x)| x * angle(k).sin()).sum::<f64>()
+    };
+    (1..=count).map(weight).collect()
+}
+
 /// The integral over `[0, 1]` of `f`, by Gauss points of 32 pieces: exact to rounding for beta profiles.
 fn integral(f: impl Fn(f64) -> f64) -> f64 {
     const NODES: [(f64, f64); 3] =
@@ -288,13 +298,7 @@ mod tests {
 
     /// The profile with half-widths `widths` at `k / (n + 1)`, k = 1 to n, by its first `terms` sines, and its mean radius.
     fn from_widths(widths: &[f64], terms: usize) -> (f64, Profile) {
-        let spacing = 1.0 / (widths.len() + 1) as f64;
-        let weight = |i: usize| {
-            let projected =
-                widths.iter().enumerate().map(|(k, x)| x * (PI * (i * (k + 1)) as f64 * spacing).sin());
-            2.0 * spacing * projected.sum::<f64>()
-        };
-        let weights: Vec<f64> = (1..=terms).map(weight).collect();
+        let weights = sine_weights(widths, terms);
         let width = (0.5 * weights.iter().map(|c| c * c).sum::<f64>()).sqrt();
         (width, Profile::sines(&weights).unwrap())
     }
