@@ -210,9 +210,10 @@ impl ImplicitArguments {
             )
             .into());
         }
-        if self.no_muscles && fleshed {
+        let under = methods.iter().any(|method| method.under != Under::Nothing);
+        if self.no_muscles && under {
             return Err(format!(
-                "--no-muscles contradicts the method muscles in {list}; leave out one of them"
+                "--no-muscles contradicts the method with muscles in {list}; leave out one of them"
             )
             .into());
         }

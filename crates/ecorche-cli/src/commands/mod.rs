@@ -22,7 +22,7 @@ pub mod tissue;
 use crate::Failure;
 use crate::console::Console;
 use ecorche::cache::Cache;
-use ecorche::deform::{Body, Settings, Stack};
+use ecorche::deform::{Body, Settings, Stack, Under};
 use ecorche::muscle::definition::BodyDef;
 use ecorche::output::{Picture, file};
 use ecorche::recipe::Ingredients;
@@ -42,6 +42,18 @@ pub fn bind(
     if let Some(musculature) = body.musculature() {
         let BodyDef { muscle, fat, .. } = musculature.definition();
         console.detail(&format!("{} muscles and {} fat pads under the skin", muscle.len(), fat.len()));
+    }
+    if let Some(parametric) = body.parametric() {
+        console.detail(&format!("{} parametric muscles", parametric.len()));
+        let idle = parametric.idle();
+        if !idle.is_empty() {
+            console.warn(&format!(
+                "no skin lies over {}; turn bulge towards the skin, choose another template, or remove them",
+                idle.join(", ")
+            ));
+        }
+    } else if body.stack().under == Under::Parametric {
+        console.warn("the anatomy has no muscles, so nothing is displaced; `ecorche init --parametric` places some");
     }
     Ok(body)
 }

@@ -20,7 +20,10 @@ mod trunk;
 use super::BindFrames;
 use super::mirror::counterparts;
 use crate::character::{Character, humanoid};
+use crate::muscle::BuildError;
 use crate::muscle::definition::{BodyDef, Side};
+use crate::muscle::parametric::convert;
+use crate::skinning::Surface;
 use draft::{Draft, Room};
 use landmarks::Landmarks;
 use probe::Probe;
@@ -87,6 +90,15 @@ pub fn place(character: &Character) -> Preset {
     room.tune(character, &mut preset);
     place_fat(&landmarks, &room, &mut preset);
     preset
+}
+
+/// As [`place`], with parametric muscles in place of muscles and fat.
+pub fn place_parametric(character: &Character) -> Result<Preset, BuildError> {
+    let Preset { body, skipped } = place(character);
+    let Some(surface) = Surface::new(character) else { return Ok(Preset { skipped, ..Preset::default() }) };
+    let bind = BindFrames::of(character).bind_from_bone;
+    let parametric = convert(&body, &character.skeleton, &bind, &surface.mesh)?;
+    Ok(Preset { body: BodyDef { parametric, ..BodyDef::default() }, skipped })
 }
 
 fn drafts(landmarks: &Landmarks, probe: &Probe, preset: &mut Preset) -> Vec<Draft> {
