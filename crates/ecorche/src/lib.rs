@@ -124,6 +124,7 @@ pub mod bake;
 pub mod bench;
 pub mod cache;
 pub mod character;
+pub mod crowd;
 pub mod deform;
 mod dynamics;
 pub mod field;

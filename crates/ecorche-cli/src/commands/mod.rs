@@ -3,6 +3,7 @@
 pub mod bake;
 pub mod bench;
 pub mod completions;
+pub mod crowd;
 pub mod demo;
 pub mod field;
 pub mod info;
@@ -28,7 +29,7 @@ use ecorche::output::{Picture, file};
 use ecorche::recipe::Ingredients;
 use std::path::Path;
 
-/// Binds a character and, with --verbose, describes the parts of its skin.
+/// Binds a character and describes it, see [`describe`].
 pub fn bind(
     ingredients: &Ingredients,
     settings: Settings,
@@ -36,6 +37,12 @@ pub fn bind(
     console: &Console,
 ) -> Result<Body, Failure> {
     let body = ingredients.bind(settings, cache)?;
+    describe(&body, console);
+    Ok(body)
+}
+
+/// With --verbose, describes the parts of a body's skin and what lies under it; warns of muscles that move nothing.
+pub fn describe(body: &Body, console: &Console) {
     if let Some(parts) = body.parts() {
         console.detail(parts.report.to_string().trim_end());
     }
@@ -53,9 +60,10 @@ pub fn bind(
             ));
         }
     } else if body.stack().under == Under::Parametric {
-        console.warn("the anatomy has no muscles, so nothing is displaced; `ecorche init --parametric` places some");
+        console.warn(
+            "the anatomy has no muscles, so nothing is displaced; `ecorche init --parametric` places some",
+        );
     }
-    Ok(body)
 }
 
 /// Binds a character once for each method.

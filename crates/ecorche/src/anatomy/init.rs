@@ -116,7 +116,10 @@ fn body(text: &mut String, character: &Character, preset: &Preset) -> std::fmt::
         writeln!(text, "{}", write::muscle(muscle))?;
     }
     if !body.parametric.is_empty() {
-        writeln!(text, "# Muscles of a few curves along a line, for the method parametric. thickness and sweep are numbers")?;
+        writeln!(
+            text,
+            "# Muscles of a few curves along a line, for the method parametric. thickness and sweep are numbers"
+        )?;
         writeln!(text, "# from the origin to the insertion; the volume that follows from them is kept.\n")?;
     }
     for muscle in &body.parametric {

@@ -33,9 +33,9 @@ pub use saved::{SavedState, StateError};
 pub use settings::{MuscleSettings, Settings};
 pub use stack::{Stack, StackError, Tracking, Under, UnknownName};
 
+use crate::anatomy::BindFrames;
 use crate::cache::{Cache, Key};
 use crate::character::{Character, Mesh, Pose};
-use crate::anatomy::BindFrames;
 use crate::frame::{Frame, FrameMesh, FrameReport, MuscleReport, ParametricReport};
 use crate::geom::self_contact::most_crossings;
 use crate::geom::{SelfContact, TriMesh};
@@ -214,7 +214,8 @@ impl Body {
         let implicit = implicit.transpose()?.map(Arc::new);
         let layered = surface.as_ref().filter(|_| !layers.is_empty());
         let layers = layered.map(|surface| Arc::new(Layers::new(&surface.mesh, layers)));
-        let parametric = (*under == Under::Parametric).then(|| bind_parametric(&character, surface.as_deref(), anatomy));
+        let parametric =
+            (*under == Under::Parametric).then(|| bind_parametric(&character, surface.as_deref(), anatomy));
         let parametric = parametric.transpose()?.flatten().map(Arc::new);
         Ok(Self { character, settings, skinners, id: next_id(), surface, implicit, parametric, layers })
     }
@@ -359,8 +360,16 @@ impl Body {
     ) {
         workspace.belong_to(self);
         workspace.skinning.alone = how.alone;
-        let Workspace { world_from_joint, morphed, corner_normals, skinning, implicit: w, parametric, layers, .. } =
-            workspace;
+        let Workspace {
+            world_from_joint,
+            morphed,
+            corner_normals,
+            skinning,
+            implicit: w,
+            parametric,
+            layers,
+            ..
+        } = workspace;
         let Frame { meshes, report, found, .. } = frame;
         frame.time = time;
         *report = FrameReport::default();
@@ -399,7 +408,8 @@ impl Body {
         }
         if let Some(muscles) = self.parametric.as_ref().filter(|_| !how.bare) {
             let clamped = muscles.pose(world_from_joint, how.tension, parametric);
-            let mut moved = ParametricReport { muscles: muscles.len(), clamped, ..ParametricReport::default() };
+            let mut moved =
+                ParametricReport { muscles: muscles.len(), clamped, ..ParametricReport::default() };
             for (m, mesh) in meshes.iter_mut().enumerate() {
                 let displaced = muscles.displace(&parametric.posed, m, &mut mesh.positions, how.alone);
                 moved.displaced += displaced.vertices;

@@ -71,7 +71,9 @@ pub enum StackError {
         stack: Stack,
     },
     /// Parametric muscles under tracking.
-    #[error("{stack}: parametric muscles displace what skinning leaves; choose no tracking, or the method muscles")]
+    #[error(
+        "{stack}: parametric muscles displace what skinning leaves; choose no tracking, or the method muscles"
+    )]
     Parametric {
         /// The stack.
         stack: Stack,

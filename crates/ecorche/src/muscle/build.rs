@@ -3,9 +3,9 @@
 use super::definition::{Attachment, BodyDef, FatDef, MuscleDef};
 use super::fibre::{Fibre, fibres};
 use super::musculature::{FatData, FibreData, Musculature};
+use super::parametric::ParametricError;
 use super::shape::spindle::{ProfileError, Profiles, SpindleForm};
 use super::shape::{Form, ShapeState};
-use super::parametric::ParametricError;
 use super::{activation, bone, keys};
 use crate::character::Skeleton;
 use crate::dynamics::{Anchor, Distance, Obstacle, Resists, Rigid, StrandSpec, System, Tie};

@@ -35,7 +35,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What a sample's name starts with in place of a path.
-const SAMPLE: &str = "sample:";
+pub(crate) const SAMPLE: &str = "sample:";
 
 /// Everything that makes a [`Body`], as plain data. Only the character is needed; the rest has defaults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -231,7 +231,9 @@ impl Skinner {
         let layout = &self.layout;
         let alone = workspace.alone;
         report.vertices_at_rest = match (self.skinning, blends_rotations, stretched) {
-            (Skinning::Linear, ..) | (_, false, _) => layout.run(&rigid, &Linear { matrices }, rest, out, alone),
+            (Skinning::Linear, ..) | (_, false, _) => {
+                layout.run(&rigid, &Linear { matrices }, rest, out, alone)
+            }
             (Skinning::DualQuaternion, _, false) => {
                 layout.run(&rigid, &RigidDualQuaternion { splits }, rest, out, alone)
             }

@@ -50,7 +50,10 @@ pub fn convert(
     skin: &TriMesh,
 ) -> Result<Vec<ParametricDef>, BuildError> {
     let frames: Vec<Rigid> = bind.iter().map(|&map| Rigid::from_affine(map)).collect();
-    let muscle = body.muscle.iter().map(|muscle| MuscleDef { fibres: muscle.fibres.min(MOST_FIBRES), ..muscle.clone() });
+    let muscle = body
+        .muscle
+        .iter()
+        .map(|muscle| MuscleDef { fibres: muscle.fibres.min(MOST_FIBRES), ..muscle.clone() });
     let few = BodyDef { muscle: muscle.collect(), bone: Vec::new(), ..BodyDef::default() };
     let musculature = Musculature::new(&few, skeleton, bind, ".".as_ref(), Vec::new())?;
     let flesh = musculature.at_bind();
@@ -59,7 +62,8 @@ pub fn convert(
         few.muscle.iter().map(|m| fibres(m, &frames, bone_of).unwrap_or_default()).collect();
     let converted = flesh.muscles.par_iter().filter_map(|posed| {
         let definition = &few.muscle[posed.muscle];
-        let subject = Subject { fibre: found[posed.muscle].get(posed.fibre)?, shape: &posed.shape, bind: &frames };
+        let subject =
+            Subject { fibre: found[posed.muscle].get(posed.fibre)?, shape: &posed.shape, bind: &frames };
         let line = subject.best_line(skeleton);
         let mut made = subject.fit(line, skeleton, skin)?;
         made.name = match definition.fibres {
@@ -116,7 +120,8 @@ impl Subject<'_> {
             }
             for axis in [DVec3::X, DVec3::Y, DVec3::Z] {
                 for angle in [-TURNED, TURNED] {
-                    let turn = self.bind[joint].rotation * DQuat::from_axis_angle(axis, angle)
+                    let turn = self.bind[joint].rotation
+                        * DQuat::from_axis_angle(axis, angle)
                         * self.bind[joint].rotation.conjugate();
                     let pivot = self.bind[joint].translation;
                     let motion = Rigid { rotation: turn, translation: pivot - turn * pivot };
@@ -133,7 +138,8 @@ impl Subject<'_> {
     /// The line that stays closest to the belly's axis over all poses.
     fn best_line(&self, skeleton: &Skeleton) -> Line {
         let bones = self.bones();
-        let mut best = (f64::INFINITY, Line { shares: [0.0, 1.0], bones: [bones[0], bones[bones.len() - 1]] });
+        let mut best =
+            (f64::INFINITY, Line { shares: [0.0, 1.0], bones: [bones[0], bones[bones.len() - 1]] });
         if self.fibre.controls.len() == 2 {
             return best.1;
         }
@@ -157,8 +163,12 @@ impl Subject<'_> {
     /// The axis in a pose, and the motions of the bones.
     fn posing(&self, pose: &[(usize, Rigid)]) -> Posing {
         let motion = |bone: usize| pose.iter().find(|p| p.0 == bone).map_or(Rigid::IDENTITY, |p| p.1);
-        let controls: Vec<DVec3> =
-            self.fibre.controls.iter().map(|c| motion(c.frame).point(self.bind[c.frame].point(c.at))).collect();
+        let controls: Vec<DVec3> = self
+            .fibre
+            .controls
+            .iter()
+            .map(|c| motion(c.frame).point(self.bind[c.frame].point(c.at)))
+            .collect();
         let rows = self.fibre.weights.chunks(controls.len());
         let points = rows.map(|row| row.iter().zip(&controls).map(|(w, c)| *w * *c).sum()).collect();
         Posing { points, motions: pose.to_vec() }
@@ -169,7 +179,8 @@ impl Subject<'_> {
         let rest = line.shares.map(|s| self.at(s));
         let motion = |bone: usize| pose.motions.iter().find(|p| p.0 == bone).map_or(Rigid::IDENTITY, |p| p.1);
         let moved = [0, 1].map(|k| motion(line.bones[k]).point(rest[k]));
-        let (Some(along), Some(now)) = ((rest[1] - rest[0]).try_normalize(), (moved[1] - moved[0]).try_normalize())
+        let (Some(along), Some(now)) =
+            ((rest[1] - rest[0]).try_normalize(), (moved[1] - moved[0]).try_normalize())
         else {
             return f64::INFINITY;
         };
@@ -177,7 +188,8 @@ impl Subject<'_> {
         // The frame around the line turns with the mean of both ends, as the bulge direction does.
         let aside = along.any_orthonormal_vector();
         let carried = 0.5 * (motion(line.bones[0]).vector(aside) + motion(line.bones[1]).vector(aside));
-        let carried = (carried - carried.dot(now) * now).try_normalize().unwrap_or(now.any_orthonormal_vector());
+        let carried =
+            (carried - carried.dot(now) * now).try_normalize().unwrap_or(now.any_orthonormal_vector());
         let (other, other_now) = (along.cross(aside), now.cross(carried));
         let mut sum = 0.0;
         for station in 0..self.stations() {
@@ -233,7 +245,10 @@ impl Subject<'_> {
             .map(|i| line.shares[0] + (line.shares[1] - line.shares[0]) * f64::from(i) / 32.0)
             .collect();
         let t = |share: f64| ((self.at(share) - start).dot(along) / length).clamp(0.0, 1.0);
-        let peak = samples.iter().copied().max_by(|a, b| self.shape.thickness(*a).total_cmp(&self.shape.thickness(*b)))?;
+        let peak = samples
+            .iter()
+            .copied()
+            .max_by(|a, b| self.shape.thickness(*a).total_cmp(&self.shape.thickness(*b)))?;
         let centre = round(t(peak).clamp(0.15, 0.85), 2);
         let bulge = self.outward(&samples, along, skin);
         let side = along.cross(bulge);
@@ -254,10 +269,13 @@ impl Subject<'_> {
         let fitted = least_squares(centre, &places, &radii)?.map(|x| x.max(0.0));
         // As much of the spindle's volume as lies along the line.
         let step = (line.shares[1] - line.shares[0]) / 32.0;
-        let volume: f64 = samples.windows(2).map(|s| {
-            let squares = self.shape.thickness(s[0]).powi(2) + self.shape.thickness(s[1]).powi(2);
-            std::f64::consts::PI * self.shape.length() * step * 0.5 * squares
-        }).sum();
+        let volume: f64 = samples
+            .windows(2)
+            .map(|s| {
+                let squares = self.shape.thickness(s[0]).powi(2) + self.shape.thickness(s[1]).powi(2);
+                std::f64::consts::PI * self.shape.length() * step * 0.5 * squares
+            })
+            .sum();
         let own = Curve::new(centre, fitted).volume(length, flatness);
         let scale = if own > 0.0 { (volume / own).sqrt().clamp(0.5, 2.0) } else { return None };
         let offsets = [side, bulge].map(|axis| {
@@ -292,9 +310,10 @@ impl Subject<'_> {
         let mut sum = DVec3::ZERO;
         for &share in samples.iter().step_by(4) {
             let from = self.at(share).as_vec3();
-            let nearest = skin.positions.iter().min_by(|a, b| {
-                a.distance_squared(from).total_cmp(&b.distance_squared(from))
-            });
+            let nearest = skin
+                .positions
+                .iter()
+                .min_by(|a, b| a.distance_squared(from).total_cmp(&b.distance_squared(from)));
             if let Some(way) = nearest.and_then(|p| (*p - from).as_dvec3().try_normalize()) {
                 sum += self.shape.thickness(share) * way;
             }

@@ -101,7 +101,8 @@ impl Curve {
         let shift = match rule {
             Rule::Exact => {
                 let quadratic = t * product(&MOVED[0], &MOVED[0]) + u * product(&MOVED[1], &MOVED[1]);
-                let linear = 2.0 * (t * product(&MOVED[0], &self.origin) + u * product(&MOVED[1], &self.insertion));
+                let linear =
+                    2.0 * (t * product(&MOVED[0], &self.origin) + u * product(&MOVED[1], &self.insertion));
                 larger_root(quadratic, linear, self.square() - target)
             }
             Rule::TwoCones => {

@@ -3,6 +3,7 @@
 use super::definition::{ParametricDef, Template, Weighting};
 use super::pose::{Muscle, Posed, smoothstep};
 use crate::character::{Character, Skeleton};
+use crate::geom::TriMesh;
 use crate::skinning::Surface;
 use glam::{Vec3, Vec3A};
 use rayon::prelude::*;
@@ -17,6 +18,8 @@ const BORDER: f32 = 0.15;
 /// limit; without one, skin beside hips and shoulders is torn out (squat of the athlete: roughness 3.2 of the start's, 1 is
 /// none). Below a quarter two-bone muscles, such as pectorals, lose their skin in everyday poses.
 const GRIP: f32 = 0.5;
+/// Edges of the mesh over which weights rise from the side and the ends of a muscle.
+const FEATHER: f32 = 1.5;
 /// Weights below this are nothing.
 const LEAST: f32 = 1e-3;
 
@@ -24,6 +27,8 @@ const LEAST: f32 = 1e-3;
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Entry {
     muscle: u16,
+    /// Whether one bone carries the muscle's line: skin that moves against it is skinning's doing and not the muscle's.
+    on_one_bone: bool,
     /// In `(0, 1]`.
     weight: f32,
     /// From the muscle's surface to the vertex at bind, along the bulge direction, metres; negative inside.
@@ -125,10 +130,11 @@ impl Influence {
             for entry in self.entries_of(k) {
                 let muscle = &posed[usize::from(entry.muscle)];
                 if let Some(seen) = muscle.see(point) {
-                    let moved = seen.to_middle + seen.height + entry.fat;
-                    let slipped = moved - (seen.height - entry.height);
+                    let thicker = seen.height - entry.height;
+                    let slipped = seen.to_middle + entry.height + entry.fat;
                     let grip = 1.0 - smoothstep(slipped.abs() / (GRIP * seen.reach));
                     let weight = entry.weight * seen.fade * grip;
+                    let moved = if entry.on_one_bone { thicker } else { thicker + slipped };
                     sum += weight * moved * Vec3A::from(muscle.bulge.truncate());
                     weights += weight;
                 }
@@ -156,6 +162,7 @@ pub(super) fn influences(
     surface: &Surface,
 ) -> Vec<Influence> {
     let count = surface.mesh.positions.len();
+    let edges = mean_edges(&surface.mesh);
     let of_muscle = |k: usize| -> Vec<(u32, Entry)> {
         let (definition, muscle) = (&definitions[k], &posed[k]);
         let limb = limb(definition, &muscles[k], &character.skeleton);
@@ -168,16 +175,27 @@ pub(super) fn influences(
                 Template::Radial => (definition.radius - distance) / (BORDER * definition.radius),
                 Template::HalfSpace | Template::Fitted => above / (BORDER * muscle.bulge.w * thickness),
             };
+            // A border narrower than the mesh's edges would be a step.
+            let wide = seen.border / (FEATHER * edges[v]);
             let own: f32 =
                 surface.influences.of(v).filter(|(j, _)| limb[*j as usize]).map(|(_, weight)| weight).sum();
             let strength = match definition.weights {
                 Weighting::Binary => 1.0,
                 Weighting::Spline => thickness / thickest,
             };
-            let weight = smoothstep(inside) * smoothstep(2.0 * own - 1.0) * strength.clamp(0.0, 1.0);
+            let weight = smoothstep(inside)
+                * smoothstep(wide)
+                * smoothstep(2.0 * own - 1.0)
+                * strength.clamp(0.0, 1.0);
             (weight > LEAST).then_some((
                 v as u32,
-                Entry { muscle: k as u16, weight, fat: -(seen.to_middle + seen.height), height: seen.height },
+                Entry {
+                    muscle: k as u16,
+                    on_one_bone: muscles[k].is_on_one_bone(),
+                    weight,
+                    fat: -(seen.to_middle + seen.height),
+                    height: seen.height,
+                },
             ))
         };
         (0..count).filter_map(entry).collect()
@@ -204,6 +222,21 @@ pub(super) fn influences(
         Influence::new(&of_vertex, vertices)
     };
     (0..character.meshes.len()).map(of_mesh).collect()
+}
+
+/// Mean length of the edges of each vertex, metres; above zero.
+fn mean_edges(mesh: &TriMesh) -> Vec<f32> {
+    let mut sums = vec![(0f32, 0f32); mesh.positions.len()];
+    for triangle in &mesh.triangles {
+        for k in 0..3 {
+            let [a, b] = [triangle[k], triangle[(k + 1) % 3]].map(|v| v as usize);
+            let length = mesh.positions[a].distance(mesh.positions[b]);
+            for v in [a, b] {
+                sums[v] = (sums[v].0 + length, sums[v].1 + 1.0);
+            }
+        }
+    }
+    sums.into_iter().map(|(sum, count)| (sum / count.max(1.0)).max(f32::MIN_POSITIVE)).collect()
 }
 
 /// Of each joint, whether its skin belongs to the muscle: the named ones, else those from its first joint to its last.

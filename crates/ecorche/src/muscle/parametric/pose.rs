@@ -198,7 +198,8 @@ impl Muscle {
         frames: &[Rigid],
     ) -> Result<Self, ParametricError> {
         let title = definition.title();
-        let wrong = |key: &'static str, message: String| ParametricError { title: title.clone(), key, message };
+        let wrong =
+            |key: &'static str, message: String| ParametricError { title: title.clone(), key, message };
         if let Some(problem) = PARAMETRIC.problems_of(definition).into_iter().next() {
             let name = problem.path.last_key().to_owned();
             let key = PARAMETRIC.key(&name).map_or("", |key| key.name);
@@ -206,7 +207,8 @@ impl Muscle {
         }
         let place = |key: &'static str, point: &Attachment| {
             let joint = skeleton.find(&point.bone).ok_or_else(|| {
-                let message = format!("no joint \"{}\" in the skeleton; use one of its joints' names", point.bone);
+                let message =
+                    format!("no joint \"{}\" in the skeleton; use one of its joints' names", point.bone);
                 wrong(key, message)
             })?;
             Ok((joint, point.at.as_dvec3()))
@@ -232,7 +234,8 @@ impl Muscle {
         let bulge = frames[ends[0].0].vector(definition.bulge.as_dvec3());
         let across = bulge - bulge.dot(along) * along;
         if across.length() < LEAST_SINE * bulge.length() {
-            let message = "bulge is within 5 degrees of the line from origin to insertion; turn it across".to_owned();
+            let message =
+                "bulge is within 5 degrees of the line from origin to insertion; turn it across".to_owned();
             return Err(wrong("bulge", message));
         }
         let across = across.normalize();
@@ -275,6 +278,11 @@ impl Muscle {
         self.ends.map(|end| end.0)
     }
 
+    /// Whether one bone carries its line.
+    pub fn is_on_one_bone(&self) -> bool {
+        self.ends[0].0 == self.ends[1].0
+    }
+
     /// Joints whose turning tenses it: of the path's ends, or the line's.
     fn turning(&self) -> [usize; 2] {
         [self.path.first().unwrap_or(&self.ends[0]).0, self.path.last().unwrap_or(&self.ends[1]).0]
@@ -303,7 +311,8 @@ impl Muscle {
         let carried = [0, 1].map(|k| frames[self.ends[k].0].vector(self.bulge[k]));
         let mean = 0.5 * (carried[0] + carried[1]);
         let bulge = if mean.length() < OPPOSED { carried[0] } else { mean };
-        let bulge = (bulge - bulge.dot(along) * along).try_normalize().unwrap_or(along.any_orthonormal_vector());
+        let bulge =
+            (bulge - bulge.dot(along) * along).try_normalize().unwrap_or(along.any_orthonormal_vector());
         let side = along.cross(bulge);
         let row = |v: DVec3, last: f64| v.as_vec3().extend(last as f32);
         let points = |p: [f64; 4]| Vec4::from_array(p.map(|x| x as f32));
@@ -342,6 +351,8 @@ pub(super) struct Seen {
     pub reach: f32,
     /// 1 over the belly, 0 at its ends and sides.
     pub fade: f32,
+    /// From the point to the nearest side or end of the muscle, across the bulge direction, metres.
+    pub border: f32,
 }
 
 impl Posed {
@@ -375,7 +386,9 @@ impl Posed {
         let edge = smoothstep((thickness - aside) / (EDGE * thickness));
         let fade = edge * smoothstep(t / END) * smoothstep((1.0 - t) / END);
         let to_middle = along - from_origin.dot(self.bulge.truncate().into());
-        Some(Seen { to_middle, height, reach: self.bulge.w * tension * thickness, fade })
+        let length = t.min(1.0 - t) * self.line.w.sqrt().recip();
+        let border = length.min((thickness - aside) / tension);
+        Some(Seen { to_middle, height, reach: self.bulge.w * tension * thickness, fade, border })
     }
 
     /// What templates ask about a point: how far it is from the line, how far above it towards the bulge, and the thickness
