@@ -53,10 +53,15 @@ pub fn describe(body: &Body, console: &Console) {
     if let Some(parametric) = body.parametric() {
         console.detail(&format!("{} parametric muscles", parametric.len()));
         let idle = parametric.idle();
+        let named: Vec<&str> = idle.iter().take(8).map(|&k| parametric.title(k)).collect();
         if !idle.is_empty() {
+            let more = match idle.len() - named.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
             console.warn(&format!(
-                "no skin lies over {}; turn bulge towards the skin, choose another template, or remove them",
-                idle.join(", ")
+                "no skin lies over {}{more}; turn bulge towards the skin, choose another template, or remove them",
+                named.join("; ")
             ));
         }
     } else if body.stack().under == Under::Parametric {

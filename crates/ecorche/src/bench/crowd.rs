@@ -25,7 +25,7 @@ fn muscles(sample: &str, character: &Character, most: usize) -> Result<Vec<Param
     let surface = Surface::new(character).ok_or(BenchError::NoSkin(sample.to_owned()))?;
     let bind = BindFrames::of(character).bind_from_bone;
     let wrong = |error: crate::muscle::BuildError| BenchError::Bind(error.into());
-    let mut made = convert(&body, &character.skeleton, &bind, &surface.mesh).map_err(wrong)?;
+    let mut made = convert(&body, character, &surface, &bind).map_err(wrong)?;
     let thickest = |m: &ParametricDef| m.thickness.iter().copied().fold(0.0, f32::max);
     made.sort_by(|a, b| thickest(b).total_cmp(&thickest(a)));
     made.truncate(most);
@@ -156,9 +156,9 @@ pub(super) fn quality(bench: &mut Bench) -> Result<Table, BenchError> {
     let surface = Surface::new(&character).ok_or(BenchError::NoSkin(sample.to_owned()))?;
     let bind = BindFrames::of(&character).bind_from_bone;
     let wrong = |error: crate::muscle::BuildError| BenchError::Bind(error.into());
-    let made = convert(&anatomy, &character.skeleton, &bind, &surface.mesh).map_err(wrong)?;
+    let made = convert(&anatomy, &character, &surface, &bind).map_err(wrong)?;
     let setup = least(2, || {
-        std::hint::black_box(convert(&anatomy, &character.skeleton, &bind, &surface.mesh).is_ok());
+        std::hint::black_box(convert(&anatomy, &character, &surface, &bind).is_ok());
     });
     let mut row = |what: &str, ours: f64, goal: Option<f64>, unit: &str| {
         table.row([what.into(), ours.into(), goal.into(), unit.into()]);

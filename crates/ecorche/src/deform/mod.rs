@@ -484,7 +484,7 @@ fn bind_parametric(
     let bind = BindFrames::of(character).bind_from_bone;
     let converted;
     let definitions = if anatomy.parametric.is_empty() {
-        converted = parametric::convert(anatomy, &character.skeleton, &bind, &surface.mesh)?;
+        converted = parametric::convert(anatomy, character, surface, &bind)?;
         &converted
     } else {
         &anatomy.parametric

@@ -97,7 +97,7 @@ pub fn place_parametric(character: &Character) -> Result<Preset, BuildError> {
     let Preset { body, skipped } = place(character);
     let Some(surface) = Surface::new(character) else { return Ok(Preset { skipped, ..Preset::default() }) };
     let bind = BindFrames::of(character).bind_from_bone;
-    let parametric = convert(&body, &character.skeleton, &bind, &surface.mesh)?;
+    let parametric = convert(&body, character, &surface, &bind)?;
     Ok(Preset { body: BodyDef { parametric, ..BodyDef::default() }, skipped })
 }
 

@@ -7,12 +7,15 @@
 
 use super::curve::Curve;
 use super::definition::ParametricDef;
-use crate::character::Skeleton;
+use super::influence::between;
+use super::pose::Parametric;
+use crate::character::{Character, Skeleton};
 use crate::dynamics::Rigid;
 use crate::geom::TriMesh;
 use crate::muscle::definition::{Attachment, BodyDef, MuscleDef};
 use crate::muscle::fibre::{Fibre, fibres};
 use crate::muscle::{BuildError, Musculature, Shape};
+use crate::skinning::Surface;
 use glam::{Affine3A, DQuat, DVec3, Vec3};
 use rayon::prelude::*;
 
@@ -42,8 +45,34 @@ struct Line {
 }
 
 /// Parametric muscles for the spindles of `body`, one per fibre and at most three per muscle, as written: an entry with a
-/// mirror image gives one with a mirror image. `bind`: rigid map of every joint to bind space; `skin`: the surface at bind.
+/// mirror image gives one with a mirror image. `bind`: rigid map of every joint to bind space. One that no skin lies over is
+/// given the skin of all bones that the muscle passes, and left out if that does not help.
 pub fn convert(
+    body: &BodyDef,
+    character: &Character,
+    surface: &Surface,
+    bind: &[Affine3A],
+) -> Result<Vec<ParametricDef>, BuildError> {
+    let mut made = from_spindles(body, &character.skeleton, bind, &surface.mesh)?;
+    for k in Parametric::new(&made, character, surface, bind)?.idle() {
+        made[k].parts = passed(&made[k], &character.skeleton);
+    }
+    let idle = Parametric::new(&made, character, surface, bind)?.idle();
+    let touching = made.into_iter().enumerate().filter(|(k, _)| !idle.contains(k));
+    Ok(touching.map(|(_, muscle)| muscle).collect())
+}
+
+/// All bones that a muscle passes.
+fn passed(muscle: &ParametricDef, skeleton: &Skeleton) -> Vec<String> {
+    let points = [&muscle.origin, &muscle.insertion].into_iter().chain(&muscle.path);
+    let joints: Vec<usize> = points.filter_map(|point| skeleton.find(&point.bone)).collect();
+    let mut passed = vec![false; skeleton.len()];
+    joints.iter().for_each(|&joint| joints.iter().for_each(|&other| between(skeleton, [joint, other], &mut passed)));
+    let named = skeleton.joints.iter().zip(passed).filter(|(_, passed)| *passed);
+    named.map(|(joint, _)| joint.name.clone()).collect()
+}
+
+fn from_spindles(
     body: &BodyDef,
     skeleton: &Skeleton,
     bind: &[Affine3A],

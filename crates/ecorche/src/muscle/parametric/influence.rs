@@ -1,7 +1,7 @@
 //! Which skin each muscle moves, how much, and the displacement itself.
 
 use super::definition::{ParametricDef, Template, Weighting};
-use super::pose::{Muscle, Posed, smoothstep};
+use super::pose::{EDGE, Muscle, Posed, smoothstep};
 use crate::character::{Character, Skeleton};
 use crate::geom::TriMesh;
 use crate::skinning::Surface;
@@ -169,22 +169,23 @@ pub(super) fn influences(
         let thickest = (1..200).map(|i| muscle.thickness_at(i as f32 / 200.0)).fold(0.0, f32::max);
         let entry = |v: usize| {
             let point = Vec3A::from(surface.mesh.positions[v]);
-            let [distance, above, thickness] = muscle.above(point)?;
-            let seen = muscle.see(point)?;
+            let around = muscle.around(point)?;
+            let seen = muscle.see(point);
+            let above = around.above / (BORDER * muscle.bulge.w * around.thickness);
             let inside = match definition.template {
-                Template::Radial => (definition.radius - distance) / (BORDER * definition.radius),
-                Template::HalfSpace | Template::Fitted => above / (BORDER * muscle.bulge.w * thickness),
+                Template::Radial => (definition.radius - around.distance) / (BORDER * definition.radius),
+                Template::HalfSpace => above,
+                // A border narrower than the mesh's edges would be a step.
+                Template::Fitted => above.min(seen?.border / (EDGE * around.thickness).max(FEATHER * edges[v])),
             };
-            // A border narrower than the mesh's edges would be a step.
-            let wide = seen.border / (FEATHER * edges[v]);
+            let height = seen.map_or(0.0, |seen| seen.height);
             let own: f32 =
                 surface.influences.of(v).filter(|(j, _)| limb[*j as usize]).map(|(_, weight)| weight).sum();
             let strength = match definition.weights {
                 Weighting::Binary => 1.0,
-                Weighting::Spline => thickness / thickest,
+                Weighting::Spline => around.thickness / thickest,
             };
             let weight = smoothstep(inside)
-                * smoothstep(wide)
                 * smoothstep(2.0 * own - 1.0)
                 * strength.clamp(0.0, 1.0);
             (weight > LEAST).then_some((
@@ -193,8 +194,8 @@ pub(super) fn influences(
                     muscle: k as u16,
                     on_one_bone: muscles[k].is_on_one_bone(),
                     weight,
-                    fat: -(seen.to_middle + seen.height),
-                    height: seen.height,
+                    fat: -(around.to_middle + height),
+                    height,
                 },
             ))
         };
@@ -246,18 +247,23 @@ fn limb(definition: &ParametricDef, muscle: &Muscle, skeleton: &Skeleton) -> Vec
         definition.parts.iter().filter_map(|name| skeleton.find(name)).for_each(|joint| limb[joint] = true);
         return limb;
     }
-    let [mut a, mut b] = muscle.joints();
+    between(skeleton, muscle.joints(), &mut limb);
+    limb
+}
+
+/// Marks two joints and those between them in the hierarchy.
+pub(super) fn between(skeleton: &Skeleton, [mut a, mut b]: [usize; 2], marked: &mut [bool]) {
     loop {
-        limb[a] = true;
-        limb[b] = true;
+        marked[a] = true;
+        marked[b] = true;
         if a == b {
-            return limb;
+            return;
         }
         // Parents come first, so the later of two different joints is not an ancestor of the other.
         let later = if a > b { &mut a } else { &mut b };
         match skeleton.joints[*later].parent {
             Some(parent) => *later = parent,
-            None => return limb,
+            None => return,
         }
     }
 }

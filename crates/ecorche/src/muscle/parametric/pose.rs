@@ -157,11 +157,11 @@ impl Parametric {
         &self.influences[mesh]
     }
 
-    /// Muscles that move no vertex, by title.
-    pub fn idle(&self) -> Vec<&str> {
+    /// Muscles that move no vertex, by number.
+    pub fn idle(&self) -> Vec<usize> {
         let mut used = vec![false; self.muscles.len()];
         self.influences.iter().for_each(|influence| influence.mark(&mut used));
-        self.muscles.iter().zip(used).filter(|(_, used)| !used).map(|(m, _)| m.title.as_str()).collect()
+        (0..self.muscles.len()).filter(|&k| !used[k]).collect()
     }
 
     /// Puts the muscles into a pose: world-from-joint of every joint. `tension`: least activation of all of them, 0 to 1.
@@ -338,7 +338,7 @@ fn path_length(path: &[(usize, DVec3)], frames: &[Rigid]) -> f64 {
 /// Weights at the ends of the line rise over this share of it.
 const END: f32 = 0.08;
 /// Weights at the side of the muscle rise over this share of its half thickness.
-const EDGE: f32 = 0.15;
+pub(super) const EDGE: f32 = 0.15;
 
 /// What a muscle says about a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -353,6 +353,19 @@ pub(super) struct Seen {
     pub fade: f32,
     /// From the point to the nearest side or end of the muscle, across the bulge direction, metres.
     pub border: f32,
+}
+
+/// Where a point is beside a muscle, metres.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Around {
+    /// From the line.
+    pub distance: f32,
+    /// Above the line, towards the bulge.
+    pub above: f32,
+    /// Of the muscle there.
+    pub thickness: f32,
+    /// See [`Seen::to_middle`].
+    pub to_middle: f32,
 }
 
 impl Posed {
@@ -391,13 +404,13 @@ impl Posed {
         Some(Seen { to_middle, height, reach: self.bulge.w * tension * thickness, fade, border })
     }
 
-    /// What templates ask about a point: how far it is from the line, how far above it towards the bulge, and the thickness
-    /// there, all metres; `None` beyond the ends.
-    pub(super) fn above(&self, point: Vec3A) -> Option<[f32; 3]> {
+    /// What templates ask about a point; `None` beyond the ends.
+    pub(super) fn around(&self, point: Vec3A) -> Option<Around> {
         let from_origin = point - Vec3A::from(self.origin.truncate());
-        let (t, [thickness, ..]) = self.section(from_origin)?;
+        let (t, [thickness, _, along]) = self.section(from_origin)?;
         let from_line = from_origin - t * Vec3A::from(self.line.truncate());
-        Some([from_line.length(), from_line.dot(self.bulge.truncate().into()), thickness])
+        let above = from_line.dot(self.bulge.truncate().into());
+        Some(Around { distance: from_line.length(), above, thickness, to_middle: along - above })
     }
 
     /// Half thickness across the bulge direction at share `t` of the line, at tension 1; metres.
@@ -425,13 +438,13 @@ impl Posed {
         let at = |ring: usize, k: usize| (ring * around + k % around) as u32;
         for ring in 0..rings - 1 {
             for k in 0..around {
-                mesh.triangles.push([at(ring, k), at(ring, k + 1), at(ring + 1, k)]);
-                mesh.triangles.push([at(ring, k + 1), at(ring + 1, k + 1), at(ring + 1, k)]);
+                mesh.triangles.push([at(ring, k), at(ring + 1, k), at(ring, k + 1)]);
+                mesh.triangles.push([at(ring, k + 1), at(ring + 1, k), at(ring + 1, k + 1)]);
             }
         }
         for k in 1..around - 1 {
-            mesh.triangles.push([at(0, 0), at(0, k + 1), at(0, k)]);
-            mesh.triangles.push([at(rings - 1, 0), at(rings - 1, k), at(rings - 1, k + 1)]);
+            mesh.triangles.push([at(0, 0), at(0, k), at(0, k + 1)]);
+            mesh.triangles.push([at(rings - 1, 0), at(rings - 1, k + 1), at(rings - 1, k)]);
         }
         mesh
     }

@@ -138,11 +138,11 @@ fn templates_hold_less_and_less_skin() {
         Parametric::new(&[definition], &arm, &surface, &bind).unwrap().influence(0).vertices()
     };
     assert!(vertices(Template::Radial) > vertices(Template::HalfSpace));
-    assert!(vertices(Template::HalfSpace) >= vertices(Template::Fitted));
+    assert!(vertices(Template::HalfSpace) > vertices(Template::Fitted));
 }
 
 #[test]
-fn a_tense_muscle_lifts_the_skin_above_it_and_none_below() {
+fn a_tense_muscle_lifts_the_skin_above_it_and_none_elsewhere() {
     let (arm, surface, bind) = arm();
     let muscles = Parametric::new(&[biceps()], &arm, &surface, &bind).unwrap();
     let mut workspace = Workspace::default();
@@ -155,7 +155,7 @@ fn a_tense_muscle_lifts_the_skin_above_it_and_none_below() {
     let mut most = 0f32;
     for (after, before) in positions.iter().zip(&arm.meshes[0].positions) {
         let lifted = back.transform_vector3(*after - *before).z;
-        assert!(lifted > -1e-6, "nothing sinks: {lifted}");
+        assert!(lifted > -0.001, "at the sides it narrows a little: {lifted}");
         if lifted > 1e-5 {
             assert!(back.transform_point3(*before).z > 0.0, "only the front moves");
         }
@@ -247,14 +247,15 @@ fn a_muscle_that_touches_nothing_is_named() {
     let end = Attachment { at: Vec3::new(0.0, 0.04, 9.0), ..biceps().insertion };
     let idle = ParametricDef { name: "cloud".to_owned(), origin: far, insertion: end, ..biceps() };
     let muscles = Parametric::new(&[biceps(), idle], &arm, &surface, &bind).unwrap();
-    assert_eq!(muscles.idle(), ["cloud, left"]);
+    assert_eq!(muscles.idle(), [1]);
+    assert_eq!(muscles.title(1), "cloud, left");
 }
 
 #[test]
 fn spindles_become_parametric_muscles_of_about_their_volume() {
     let (arm, surface, bind) = arm();
     let body: BodyDef = samples::anatomy("arm", &arm).unwrap().in_full(&arm);
-    let made = convert(&body, &arm.skeleton, &bind, &surface.mesh).unwrap();
+    let made = convert(&body, &arm, &surface, &bind).unwrap();
     assert!(made.len() >= body.muscle.len());
     let muscles = Parametric::new(&made, &arm, &surface, &bind).unwrap();
     let spindles =
