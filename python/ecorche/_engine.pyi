@@ -14,7 +14,7 @@ _Frames = tuple[int, int] | range
 _Progress = Callable[[int, int], object]
 _Point = tuple[str, list[float]]
 _Places = Sequence[Sequence[float]] | _Floats
-_Method = Literal["muscles", "implicit", "lbs", "dqs", "cor"]
+_Method = Literal["muscles", "implicit", "lbs", "dqs", "cor", "parametric"]
 
 __version__: str
 __all__ = [

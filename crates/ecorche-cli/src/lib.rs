@@ -46,6 +46,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Init(arguments) => commands::init::run(arguments, &console),
         Command::Bake(arguments) => commands::bake::run(arguments, &console),
         Command::Demo(arguments) => commands::demo::run(arguments, &console),
+        Command::Crowd(arguments) => commands::crowd::run(arguments, &console),
         Command::Render(arguments) => commands::render::run(arguments, &console),
         Command::Measure(arguments) => commands::measure::run(arguments, &console),
         Command::Bench(arguments) => commands::bench::run(arguments, &cli.options.threads, &console),

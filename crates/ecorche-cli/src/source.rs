@@ -13,6 +13,12 @@ use std::path::PathBuf;
 /// Reads what the recipe names and tells what the user should know about it.
 pub fn read(recipe: &Recipe, console: &Console) -> Result<Ingredients, Failure> {
     let ingredients = recipe.read()?;
+    tell(&ingredients, console);
+    Ok(ingredients)
+}
+
+/// Tells what the user should know about what was read.
+pub fn tell(ingredients: &Ingredients, console: &Console) {
     for note in &ingredients.notes {
         match note {
             Note::Repaired { file, repairs } => console.warn_of_repairs(file, repairs),
@@ -32,7 +38,6 @@ pub fn read(recipe: &Recipe, console: &Console) -> Result<Ingredients, Failure> 
             }
         }
     }
-    Ok(ingredients)
 }
 
 /// The clips asked for; the first when none is; the rest pose for a character without any.

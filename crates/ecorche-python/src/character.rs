@@ -423,8 +423,8 @@ fn check_use(recipe: &Recipe, stack: &Stack) -> PyResult<()> {
     if recipe.coherent && stack.tracking != Some(Tracking::Robust) {
         return Err(wrong("coherent", format_args!("{stack} has no robust tracking")));
     }
-    if recipe.muscles == MuscleUse::Off && stack.under == Under::Flesh {
-        return Err(wrong("muscles", "\"off\" contradicts the method muscles"));
+    if recipe.muscles == MuscleUse::Off && stack.under != Under::Nothing {
+        return Err(wrong("muscles", format_args!("\"off\" contradicts the method {stack}")));
     }
     Ok(())
 }

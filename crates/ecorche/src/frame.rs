@@ -1,6 +1,7 @@
 //! One deformed moment of a character.
 
 use crate::muscle::Flesh;
+use crate::muscle::parametric::Posed;
 use crate::pieces::Pieces;
 use crate::skinning::Surface;
 use crate::surface::SurfaceReport;
@@ -45,6 +46,8 @@ pub struct Found {
     pub flesh: Flesh,
     /// The same before they yielded to the skin.
     pub free_flesh: Flesh,
+    /// Parametric muscles; empty without.
+    pub parametric: Vec<Posed>,
     /// Name and milliseconds of each stage, in order, on this machine; empty without tracking.
     pub stages: Vec<(&'static str, f64)>,
     /// Positions of the traced vertex, each with the stage that moved it there; empty if none is traced, and for schemes
@@ -84,6 +87,7 @@ impl Found {
         self.path.clear();
         self.pieces = None;
         self.faded.clear();
+        self.parametric.clear();
         for flesh in [&mut self.flesh, &mut self.free_flesh] {
             flesh.muscles.clear();
             flesh.fat.clear();
@@ -119,6 +123,9 @@ pub struct FrameReport {
     /// What the muscles did; `None` without.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub muscles: Option<MuscleReport>,
+    /// What the parametric muscles did; `None` without.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parametric: Option<ParametricReport>,
     /// What the layers on the surface did; `None` without.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub surface: Option<SurfaceReport>,
@@ -139,6 +146,19 @@ pub struct MuscleReport {
     pub yielded: f32,
     /// What the final skin cuts off the muscles and finds no other place along them, cubic metres.
     pub lost: f32,
+}
+
+/// What parametric muscles did in one frame. Vertices are those of the meshes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct ParametricReport {
+    /// Muscles.
+    pub muscles: usize,
+    /// Muscles whose length was clamped to 30 to 300 % of that at bind, or whose belly was to be thinner than half a tendon.
+    pub clamped: usize,
+    /// Vertices that were displaced.
+    pub displaced: usize,
+    /// The largest displacement, metres.
+    pub largest: f32,
 }
 
 /// What tracking did in one frame. Vertices are those of the welded surface.

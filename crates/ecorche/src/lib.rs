@@ -76,7 +76,8 @@
 //! assert_eq!(resumed.frame(9, &mut workspace), playback.frame(9, &mut workspace));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//! Layers on the [`surface`], such as corrective smoothing, run last and work with every stack.
+//! Layers on the [`surface`], such as corrective smoothing, run last and work with every stack. A [`crowd`] plays many bodies at
+//! once, with [parametric muscles](muscle::parametric) that cost little.
 //!
 //! A [`sampling::Plan`] says which frames; [`bake::bake`] writes them to a cache that other programs read.
 //! Nothing appears under its final name before it is complete.
@@ -124,6 +125,7 @@ pub mod bake;
 pub mod bench;
 pub mod cache;
 pub mod character;
+pub mod crowd;
 pub mod deform;
 mod dynamics;
 pub mod field;

@@ -1,9 +1,11 @@
 //! Once the first frames have made room, a frame of the implicit skin asks for no memory, alone or after the one before, with
-//! corrective smoothing or without.
+//! corrective smoothing or without; nor does a crowd with parametric muscles.
 
 use ecorche::character::Pose;
+use ecorche::crowd::{Crowd, Detail, Instance};
 use ecorche::deform::{Body, Settings, Stack, State, Workspace};
 use ecorche::frame::Frame;
+use ecorche::recipe::Recipe;
 use ecorche::surface::LayerDef;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -90,4 +92,21 @@ fn corrective_smoothing_asks_for_no_memory() {
     let smoothed = |stack| Stack { surface: vec![LayerDef::Smooth(Default::default())], ..stack };
     asks_for_nothing("hand", "fist", smoothed(Stack::linear()), false, &[0.9, 1.2]);
     asks_for_nothing("hand", "fist", smoothed(Stack::implicit()), true, &[0.9, 1.05]);
+}
+
+#[test]
+fn a_crowd_asks_for_no_memory() {
+    let ingredients = Recipe::of("sample:arm?resolution=2000").read().unwrap();
+    let body = ingredients.bind(ingredients.settings(Some(Stack::parametric())), None).unwrap();
+    assert!(body.parametric().is_some_and(|muscles| muscles.len() >= 4));
+    let instances = (0..5).map(|k| Instance { clip: Some(0), offset: 0.2 * k as f32, ..Instance::default() });
+    let mut crowd = Crowd::new(vec![body], instances.collect(), Detail::default()).unwrap();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let asked = pool.install(|| {
+        (0..4).for_each(|k| drop(crowd.frame(0.3 * k as f32, None)));
+        let before = ASKED.get();
+        (0..4).for_each(|k| drop(crowd.frame(0.3 * k as f32, None)));
+        ASKED.get() - before
+    });
+    assert_eq!(asked, 0, "a warm crowd asks for memory");
 }

@@ -33,6 +33,7 @@ const ORDER: &[&str] = &[
     "samples",
     "recipe",
     "bake",
+    "crowd",
     "bench",
     "lib",
 ];

@@ -2,6 +2,7 @@
 
 use super::{CacheArguments, Deformation, Rig, SamplingArguments, Shot};
 use clap::Args;
+use ecorche::output::raster::View;
 use ecorche::output::{CacheOptions, Meshes};
 use std::path::PathBuf;
 
@@ -171,6 +172,48 @@ pub struct Job {
     /// How it is deformed.
     #[command(flatten)]
     pub deformation: Deformation,
+}
+
+/// Play many characters at once, and bake or draw them.
+///
+/// SCENE is a TOML file of characters and of instances of them, each with clip, time offset, place, scale and tension; see
+/// docs/methods/crowds.md. Characters that are far from the scene's eye are skinned without muscles, and farther ones left
+/// as they are. Prints how long frames took, without writing. With -o every instance becomes a cache of its own (OUT.001.pc2
+/// and so on), or all of them one.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  ecorche crowd crowd.toml
+  ecorche crowd crowd.toml --picture crowd.png --frame 12
+  ecorche crowd crowd.toml -o crowd.abc --merged")]
+pub struct CrowdArguments {
+    /// Scene of the crowd: .toml
+    #[arg(value_name = "SCENE")]
+    pub scene: PathBuf,
+    /// Caches to write; the extension chooses the format
+    #[arg(long, short, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// Write one cache in which all instances are one mesh
+    #[arg(long)]
+    pub merged: bool,
+    /// Draw the crowd to this PNG
+    #[arg(long, value_name = "OUT")]
+    pub picture: Option<PathBuf>,
+    /// Frame to draw; the last by default
+    #[arg(long, value_name = "N")]
+    pub frame: Option<usize>,
+    /// Where the picture is taken from: front, side, back, 3/4 or auto
+    #[arg(long, value_name = "VIEW", default_value = "auto")]
+    pub view: View,
+    /// Size of the picture in pixels, 1600x900 by default
+    #[arg(long, value_name = "WxH", value_parser = super::draw::parse_size)]
+    pub size: Option<(usize, usize)>,
+    /// Write the times as JSON to OUT, or to standard output
+    #[arg(long, value_name = "OUT", num_args = 0..=1, default_missing_value = "-")]
+    pub json: Option<PathBuf>,
+    /// Disk cache.
+    #[command(flatten)]
+    pub cache: CacheArguments,
 }
 
 /// Join pieces of a bake made with --frames.

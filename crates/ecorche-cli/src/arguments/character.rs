@@ -45,7 +45,8 @@ pub struct InfoArguments {
 #[command(after_long_help = "\
 Examples:
   ecorche init hero.fbx
-  ecorche init sample:athlete -o athlete.toml --force")]
+  ecorche init sample:athlete -o athlete.toml --force
+  ecorche init hero.fbx --parametric -o crowd.toml")]
 pub struct Init {
     /// Character: .glb .gltf .fbx .dae .usd[acz], or sample:NAME
     pub file: String,
@@ -58,6 +59,9 @@ pub struct Init {
     /// Skin settings only, no muscles
     #[arg(long)]
     pub skin_only: bool,
+    /// Parametric muscles in place of muscles and fat, for the method parametric and for crowds
+    #[arg(long, conflicts_with = "skin_only")]
+    pub parametric: bool,
 }
 
 /// Place the muscles made in one body in another.

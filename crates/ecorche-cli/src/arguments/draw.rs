@@ -204,7 +204,7 @@ fn parse_slice(text: &str) -> Result<Slice, String> {
 }
 
 /// `900x600`.
-fn parse_size(text: &str) -> Result<(usize, usize), String> {
+pub(super) fn parse_size(text: &str) -> Result<(usize, usize), String> {
     let number = |part: &str| part.trim().parse::<usize>().ok().filter(|n| (16..=8192).contains(n));
     text.split_once(['x', 'X'])
         .and_then(|(w, h)| Some((number(w)?, number(h)?)))

@@ -129,7 +129,7 @@ impl SamplingArguments {
 pub struct Deformation {
     /// Deformation: muscles (skin over muscles that bulge and swing; the default where the anatomy has any), implicit
     /// (skin that touches skin; the default otherwise), lbs (linear blend), dqs (dual quaternions), cor (centres of
-    /// rotation)
+    /// rotation), parametric (muscles of a few curves on dqs; also lbs+parametric, cor+parametric)
     #[arg(long, value_name = "METHOD")]
     pub method: Option<Stack>,
     /// The implicit method.
@@ -230,9 +230,10 @@ impl ImplicitArguments {
             )
             .into());
         }
-        if self.no_muscles && fleshed {
+        let under = methods.iter().any(|method| method.under != Under::Nothing);
+        if self.no_muscles && under {
             return Err(format!(
-                "--no-muscles contradicts the method muscles in {list}; leave out one of them"
+                "--no-muscles contradicts the method with muscles in {list}; leave out one of them"
             )
             .into());
         }

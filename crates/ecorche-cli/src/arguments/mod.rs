@@ -8,7 +8,7 @@ mod measure;
 mod program;
 mod simulate;
 
-pub use bake::{Bake, Demo, Job, Join, States};
+pub use bake::{Bake, CrowdArguments, Demo, Job, Join, States};
 pub use character::{InfoArguments, Init, ProfileArguments, Samples, StudioArguments, TransferArguments};
 pub use draw::{FieldArguments, OperatorArguments, Render, Slice};
 pub use groups::{
@@ -63,6 +63,7 @@ pub enum Command {
     Render(Render),
     Measure(Measure),
     Bench(BenchArguments),
+    Crowd(CrowdArguments),
     Studio(StudioArguments),
     Samples(Samples),
     Field(FieldArguments),

@@ -21,7 +21,11 @@ pub fn run(arguments: &Init, console: &Console) -> Result<Outcome, Failure> {
     source::protect_inputs(&[arguments.file.clone().into()], std::slice::from_ref(path))?;
     let character = read_character(&arguments.file)?;
     console.warn_of_repairs(&arguments.file, &character.repairs);
-    let preset = if arguments.skin_only { Preset::default() } else { preset::place(&character) };
+    let preset = match (arguments.skin_only, arguments.parametric) {
+        (true, _) => Preset::default(),
+        (false, true) => preset::place_parametric(&character)?,
+        (false, false) => preset::place(&character),
+    };
     let text = init::write(&character, &preset);
     // What is written must be what is read: a joint with an unheard-of name shows here, not at the next command.
     let written = AnatomyFile::parse(&path.display().to_string(), text)?;
@@ -29,7 +33,10 @@ pub fn run(arguments: &Init, console: &Console) -> Result<Outcome, Failure> {
     console.print_path(&file::write(path, written.text().as_bytes())?)?;
     if !arguments.skin_only {
         let body = written.anatomy().in_full(&character);
-        console.note(&format!("placed {} muscles and {} fat pads", body.muscle.len(), body.fat.len()));
+        console.note(&match arguments.parametric {
+            true => format!("placed {} parametric muscles", body.parametric.len()),
+            false => format!("placed {} muscles and {} fat pads", body.muscle.len(), body.fat.len()),
+        });
         for finding in &preset.findings {
             let text = format!("{}: {} {}", arguments.file, finding.muscle, finding.what);
             if finding.repaired {

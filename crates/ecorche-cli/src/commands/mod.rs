@@ -3,6 +3,7 @@
 pub mod bake;
 pub mod bench;
 pub mod completions;
+pub mod crowd;
 pub mod demo;
 pub mod field;
 pub mod info;
@@ -24,13 +25,13 @@ pub mod transfer;
 use crate::Failure;
 use crate::console::Console;
 use ecorche::cache::Cache;
-use ecorche::deform::{Body, Settings, Stack};
+use ecorche::deform::{Body, Settings, Stack, Under};
 use ecorche::muscle::definition::BodyDef;
 use ecorche::output::{Picture, file};
 use ecorche::recipe::Ingredients;
 use std::path::Path;
 
-/// Binds a character and, with --verbose, describes the parts of its skin.
+/// Binds a character and describes it, see [`describe`].
 pub fn bind(
     ingredients: &Ingredients,
     settings: Settings,
@@ -38,6 +39,12 @@ pub fn bind(
     console: &Console,
 ) -> Result<Body, Failure> {
     let body = ingredients.bind(settings, cache)?;
+    describe(&body, console);
+    Ok(body)
+}
+
+/// With --verbose, describes the parts of a body's skin and what lies under it; warns of muscles that move nothing.
+pub fn describe(body: &Body, console: &Console) {
     if let Some(parts) = body.parts() {
         console.detail(parts.report.to_string().trim_end());
     }
@@ -45,7 +52,25 @@ pub fn bind(
         let BodyDef { muscle, fat, .. } = musculature.definition();
         console.detail(&format!("{} muscles and {} fat pads under the skin", muscle.len(), fat.len()));
     }
-    Ok(body)
+    if let Some(parametric) = body.parametric() {
+        console.detail(&format!("{} parametric muscles", parametric.len()));
+        let idle = parametric.idle();
+        let named: Vec<&str> = idle.iter().take(8).map(|&k| parametric.title(k)).collect();
+        if !idle.is_empty() {
+            let more = match idle.len() - named.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            console.warn(&format!(
+                "no skin lies over {}{more}; turn bulge towards the skin, choose another template, or remove them",
+                named.join("; ")
+            ));
+        }
+    } else if body.stack().under == Under::Parametric {
+        console.warn(
+            "the anatomy has no muscles, so nothing is displaced; `ecorche init --parametric` places some",
+        );
+    }
 }
 
 /// Binds a character once for each method.

@@ -4,6 +4,7 @@ use super::{Anatomy, BindFrames};
 use crate::character::{Character, Skeleton};
 use crate::geom::Adjacency;
 use crate::muscle::definition::{Attachment, MuscleDef};
+use crate::muscle::parametric::Parametric;
 use crate::muscle::{BuildError, Musculature};
 use crate::schema::names::suggestion;
 use crate::schema::{Path, Problem};
@@ -25,6 +26,13 @@ impl Anatomy {
         }
         for (k, muscle) in self.body.muscle.iter().enumerate() {
             check.muscle(&root.key("muscle").index(k), muscle);
+        }
+        for (k, muscle) in self.body.parametric.iter().enumerate() {
+            let path = root.key("parametric").index(k);
+            check.points(&path.key("origin"), std::slice::from_ref(&muscle.origin), false);
+            check.points(&path.key("insertion"), std::slice::from_ref(&muscle.insertion), false);
+            check.points(&path.key("path"), &muscle.path, true);
+            check.parts(&path, &muscle.parts);
         }
         for (k, fat) in self.body.fat.iter().enumerate() {
             let path = root.key("fat").index(k);
@@ -53,7 +61,7 @@ impl Anatomy {
         check.problems
     }
 
-    /// Builds the muscles and fat in a character, both sides, as a bind does except for the skin around them; `None` without
+    /// Checks the parametric muscles and builds the others and fat in a character, both sides, as a bind does except for the skin around them; `None` without
     /// any. `folder`: where the files of bones are relative to.
     pub fn build(
         &self,
@@ -61,10 +69,11 @@ impl Anatomy {
         folder: &std::path::Path,
     ) -> Result<Option<Musculature>, BuildError> {
         let body = self.in_full(character);
+        let bind = BindFrames::of(character).bind_from_bone;
+        Parametric::of_skeleton(&body.parametric, &character.skeleton, &bind)?;
         if !body.has_flesh() {
             return Ok(None);
         }
-        let bind = BindFrames::of(character).bind_from_bone;
         Musculature::new(&body, &character.skeleton, &bind, folder, Vec::new()).map(Some)
     }
 
@@ -74,11 +83,15 @@ impl Anatomy {
         let body = &self.body;
         let muscles = body.muscle.iter().map(|m| (m.title(), m.mirror.then(|| m.mirror_title())));
         let pads = body.fat.iter().map(|f| (f.title(), f.mirror.then(|| f.mirror_title())));
+        let parametric = body.parametric.iter().map(|m| (m.title(), m.mirror.then(|| m.mirror_title())));
         let bones = body.bone.iter().map(|b| (b.bone.clone(), None));
         let mut found = Path::default();
-        for (list, titles) in
-            [("muscle", muscles.collect::<Vec<_>>()), ("fat", pads.collect()), ("bone", bones.collect())]
-        {
+        for (list, titles) in [
+            ("muscle", muscles.collect::<Vec<_>>()),
+            ("parametric", parametric.collect()),
+            ("fat", pads.collect()),
+            ("bone", bones.collect()),
+        ] {
             // The last of several: the one that a duplicate was found at.
             let at = titles.iter().rposition(|(own, mirror)| own == name || mirror.as_deref() == Some(name));
             if let Some(at) = at.filter(|_| lists.contains(&list)) {

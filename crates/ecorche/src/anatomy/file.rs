@@ -162,6 +162,7 @@ impl Reading {
         let Some(Value::Table(mut root)) = self.value(root, &path) else { return Anatomy::default() };
         let body = BodyDef {
             muscle: self.list(&mut root, "muscle", &keys::MUSCLE),
+            parametric: self.list(&mut root, "parametric", &keys::PARAMETRIC),
             fat: self.list(&mut root, "fat", &keys::FAT),
             bone: self.list(&mut root, "bone", &keys::BONE),
             keys: self.list(&mut root, "keys", &keys::KEYS),

@@ -105,7 +105,7 @@ fn body(text: &mut String, character: &Character, preset: &Preset) -> std::fmt::
         writeln!(text, "# {line}")?;
     }
     writeln!(text)?;
-    if body.muscle.is_empty() {
+    if body.muscle.is_empty() && body.parametric.is_empty() {
         writeln!(text, "# An example; take the # away and name your own bones:")?;
         for line in write::muscle(&example(&character.skeleton)).lines() {
             writeln!(text, "# {line}")?;
@@ -114,6 +114,16 @@ fn body(text: &mut String, character: &Character, preset: &Preset) -> std::fmt::
     }
     for muscle in &body.muscle {
         writeln!(text, "{}", write::muscle(muscle))?;
+    }
+    if !body.parametric.is_empty() {
+        writeln!(
+            text,
+            "# Muscles of a few curves along a line, for the method parametric. thickness and sweep are numbers"
+        )?;
+        writeln!(text, "# from the origin to the insertion; the volume that follows from them is kept.\n")?;
+    }
+    for muscle in &body.parametric {
+        writeln!(text, "{}", write::parametric(muscle))?;
     }
     writeln!(text, "# Fat pads: ellipsoids that hang on a bone and jiggle.\n")?;
     for fat in &body.fat {

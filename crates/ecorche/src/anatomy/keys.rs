@@ -4,6 +4,7 @@
 //! `docs/anatomy.md` all come from these descriptions. Defaults are those of the types the tables are read into.
 
 pub use crate::muscle::keys::{BONE, FAT, KEYS, MUSCLE};
+pub use crate::muscle::parametric::keys::PARAMETRIC;
 pub use crate::schema::{Key, Kind, Need, Range, Slider, Table};
 
 use super::skin::{ControllerCurve, JointDef, SamplesDef, SkinDef};
@@ -25,6 +26,11 @@ pub static FILE: Table = Table::of::<BTreeMap<String, bool>>(
             "Pieces of the surface whose roles are given.",
         ),
         Key::optional("muscle", Kind::List(&Kind::Table(&MUSCLE), 0, usize::MAX), "Muscles."),
+        Key::optional(
+            "parametric",
+            Kind::List(&Kind::Table(&PARAMETRIC), 0, usize::MAX),
+            "Muscles of a few curves, for the method parametric. Absent: made from the muscles above.",
+        ),
         Key::optional("fat", Kind::List(&Kind::Table(&FAT), 0, usize::MAX), "Fat pads."),
         Key::optional(
             "bone",

@@ -5,6 +5,7 @@ use super::frames::BindFrames;
 use crate::character::humanoid::{self, joint_of};
 use crate::character::{Character, Skeleton};
 use crate::muscle::definition::{Attachment, BodyDef, FatDef, Footprint, MuscleDef};
+use crate::muscle::parametric::ParametricDef;
 use crate::schema::{Path, Problem};
 use glam::{Affine3A, Quat, Vec3};
 
@@ -164,6 +165,23 @@ impl<'a> Mirror<'a> {
         })
     }
 
+    /// The mirror image of a parametric muscle.
+    fn parametric(&self, muscle: &ParametricDef) -> Option<ParametricDef> {
+        // Sections count to the side of the line that a mirror swaps.
+        let sweep = muscle.sweep.map(|[across, along]| [-across, along]);
+        Some(ParametricDef {
+            side: muscle.side.opposite(),
+            mirror: false,
+            origin: self.point(&muscle.origin)?,
+            insertion: self.point(&muscle.insertion)?,
+            path: self.points(&muscle.path)?,
+            bulge: self.direction(&muscle.origin.bone, muscle.bulge)?,
+            sweep,
+            parts: self.names(&muscle.parts)?,
+            ..muscle.clone()
+        })
+    }
+
     /// The mirror image of a fat pad.
     fn fat(&self, fat: &FatDef) -> Option<FatDef> {
         let Attachment { bone, at } = self.point(&Attachment { bone: fat.bone.clone(), at: fat.at })?;
@@ -193,6 +211,10 @@ impl Anatomy {
             full.muscle.push(MuscleDef { mirror: false, ..muscle.clone() });
             full.muscle.extend(muscle.mirror.then(|| mirror.muscle(muscle)).flatten());
         }
+        for muscle in &self.body.parametric {
+            full.parametric.push(ParametricDef { mirror: false, ..muscle.clone() });
+            full.parametric.extend(muscle.mirror.then(|| mirror.parametric(muscle)).flatten());
+        }
         for fat in &self.body.fat {
             full.fat.push(FatDef { mirror: false, ..fat.clone() });
             full.fat.extend(fat.mirror.then(|| mirror.fat(fat)).flatten());
@@ -215,6 +237,12 @@ impl Anatomy {
             let mut points = muscle.origin.0.iter().chain(&muscle.insertion.0).chain(&muscle.via);
             if let Some(point) = points.find(|p| alone(&p.bone)) {
                 add("muscle", k, &point.bone);
+            }
+        }
+        for (k, muscle) in self.body.parametric.iter().enumerate().filter(|(_, m)| m.mirror) {
+            let mut points = [&muscle.origin, &muscle.insertion].into_iter().chain(&muscle.path);
+            if let Some(point) = points.find(|p| alone(&p.bone)) {
+                add("parametric", k, &point.bone);
             }
         }
         for (k, fat) in self.body.fat.iter().enumerate().filter(|(_, f)| f.mirror && alone(&f.bone)) {

@@ -5,6 +5,7 @@ use super::{JointDef, SkinDef, keys};
 use crate::muscle::definition::{
     BoneDef, FatDef, Footprint, KeysDef, MuscleDef, Parameter, ProfileDef, Side,
 };
+use crate::muscle::parametric::{ParametricDef, Template};
 use crate::pieces::PieceDef;
 use crate::schema::{Kind, Range, shortest};
 use glam::Vec3;
@@ -35,6 +36,19 @@ impl Rules for MuscleDef {
             {
                 broken.push((key, "must not all be zero".to_owned()));
             }
+        }
+        broken
+    }
+}
+
+impl Rules for ParametricDef {
+    fn broken(&self) -> Vec<(&'static str, String)> {
+        let mut broken: Vec<_> = mirror_rule(self.mirror, self.side).into_iter().collect();
+        if self.template == Template::Radial && self.radius == 0.0 {
+            broken.push(("template", "radial needs a radius; write radius = 0.05".to_owned()));
+        }
+        if self.path.len() == 1 {
+            broken.push(("path", "needs at least two points; leave it out if the line is enough".to_owned()));
         }
         broken
     }

@@ -431,6 +431,7 @@ fn the_types_have_the_keys_of_the_tables_and_no_others() {
     check(&keys::SKIN, fields(SkinDef::default()));
     check(&keys::JOINT, fields(JointDef::default()));
     check(&keys::MUSCLE, fields(MuscleDef::default()));
+    check(&keys::PARAMETRIC, fields(crate::muscle::parametric::ParametricDef::default()));
     check(&keys::FAT, fields(FatDef::default()));
     check(&keys::BONE, fields(crate::muscle::definition::BoneDef::default()));
     check(&keys::KEYS, fields(KeysDef::default()));
@@ -465,11 +466,14 @@ fn every_default_and_every_choice_of_the_tables_can_be_read() {
     let ends = "name = \"a\"\nwidth = 0.1\norigin = [{ bone = \"a\", at = [0, 0, 0] }, { bone = \"a\", at = [0, 1, 0] }]\n\
                 insertion = { bone = \"a\", at = [0, 0, 0] }";
     let pad = "name = \"a\"\nbone = \"a\"\nat = [0, 0, 0]\nradii = [1, 1, 1]";
+    let line = "name = \"a\"\nradius = 0.1\nbulge = [1, 0, 0]\nthickness = [0, 0.1, 0.1, 0.1, 0.1, 0]\n\
+                origin = { bone = \"a\", at = [0, 0, 0] }\ninsertion = { bone = \"a\", at = [0, 1, 0] }";
     let pairs = "clip = \"a\"\nmuscle = \"a\"\nvalues = [[0, 0.5]]";
     for (list, required, table) in [
         ("[skin]", "", &keys::SKIN),
         ("[skin.joint.a]", "", &keys::JOINT),
         ("[[muscle]]", ends, &keys::MUSCLE),
+        ("[[parametric]]", line, &keys::PARAMETRIC),
         ("[[fat]]", pad, &keys::FAT),
         ("[[bone]]", "bone = \"a\"", &keys::BONE),
     ] {

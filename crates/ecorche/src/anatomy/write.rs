@@ -2,10 +2,16 @@
 
 use super::keys;
 use crate::muscle::definition::{FatDef, KeysDef, MuscleDef};
+use crate::muscle::parametric::ParametricDef;
 
 /// A muscle as a `[[muscle]]` block.
 pub(super) fn muscle(muscle: &MuscleDef) -> String {
     format!("[[muscle]]\n{}", keys::MUSCLE.write(muscle))
+}
+
+/// A parametric muscle as a `[[parametric]]` block.
+pub(super) fn parametric(muscle: &ParametricDef) -> String {
+    format!("[[parametric]]\n{}", keys::PARAMETRIC.write(muscle))
 }
 
 /// A fat pad as a `[[fat]]` block.

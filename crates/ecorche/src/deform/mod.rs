@@ -7,6 +7,7 @@
 //! | skinning alone | weights, laid out mesh by mesh | each mesh is skinned |
 //! | tracking | the welded surface, its parts and their fields, a tracker | the surface is skinned and tracked, then given back to the meshes |
 //! | flesh under the skin | muscles and fat under the parts | they move, and the parts' fields with them |
+//! | parametric muscles | the muscles, what each vertex keeps of them | they displace the skinned vertices |
 //! | layers on the surface | the welded surface, the layers | they displace the vertices |
 //!
 //! Meshes that hang on a joint without a skin move with it for every stack.
@@ -32,12 +33,14 @@ pub use saved::{SavedState, StateError};
 pub use settings::{MuscleSettings, Settings};
 pub use stack::{Stack, StackError, Tracking, Under, UnknownName};
 
+use crate::anatomy::BindFrames;
 use crate::cache::{Cache, Key};
 use crate::character::{Character, Mesh, Pose};
-use crate::frame::{Frame, FrameMesh, FrameReport, MuscleReport};
+use crate::frame::{Frame, FrameMesh, FrameReport, MuscleReport, ParametricReport};
 use crate::geom::self_contact::most_crossings;
 use crate::geom::{SelfContact, TriMesh};
 use crate::muscle::definition::BodyDef;
+use crate::muscle::parametric::{self, Parametric};
 use crate::muscle::{self, BuildError, Flesh, Musculature};
 use crate::parts::Parts;
 use crate::skinning::{self, CentresOfRotation, Skinner, Skinning, Surface};
@@ -55,13 +58,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Body {
     character: Arc<Character>,
     settings: Settings,
-    skinners: Vec<Skinner>,
+    skinners: Arc<[Skinner]>,
     /// Of this body and its clones, in this process.
     id: u64,
     /// The welded surface; `None` without tracking and layers on the surface, and for a character without skin.
     surface: Option<Arc<Surface>>,
     /// `None` without tracking, and for a character without skin.
     implicit: Option<Arc<Implicit>>,
+    /// `None` without any, and for a character without skin.
+    parametric: Option<Arc<Parametric>>,
     /// `None` without layers on the surface, and for a character without skin.
     layers: Option<Arc<Layers>>,
 }
@@ -140,6 +145,7 @@ pub struct Workspace {
     corner_normals: Vec<[Vec3; 3]>,
     skinning: skinning::Workspace,
     implicit: implicit::Workspace,
+    parametric: parametric::Workspace,
     layers: surface::Workspace,
 }
 
@@ -149,6 +155,17 @@ impl Workspace {
             *self = Self { body: Some(body.id), ..Self::default() };
         }
     }
+}
+
+/// What one of many asks for beside its pose.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct How {
+    /// Least activation of all parametric muscles, 0 to 1.
+    pub tension: f32,
+    /// Without parametric muscles.
+    pub bare: bool,
+    /// On the calling thread, where skinning, parametric muscles and normals are concerned.
+    pub alone: bool,
 }
 
 /// A number for every body, unique in this process.
@@ -179,7 +196,7 @@ impl Body {
     ) -> Result<Self, BindError> {
         let settings = settings.into();
         settings.stack.check()?;
-        let skinners: Vec<Skinner> = character
+        let skinners: Arc<[Skinner]> = character
             .meshes
             .iter()
             .map(|mesh| match (settings.stack.skinning, cache) {
@@ -189,7 +206,7 @@ impl Body {
                 (skinning, _) => Skinner::new(mesh, skinning),
             })
             .collect();
-        let Stack { tracking, surface: layers, .. } = &settings.stack;
+        let Stack { tracking, surface: layers, under, .. } = &settings.stack;
         let welded = tracking.is_some() || !layers.is_empty();
         let surface = if welded { Surface::new(&character).map(Arc::new) } else { None };
         let implicit = surface.clone().filter(|_| tracking.is_some());
@@ -200,7 +217,10 @@ impl Body {
         let implicit = implicit.transpose()?.map(Arc::new);
         let layered = surface.as_ref().filter(|_| !layers.is_empty());
         let layers = layered.map(|surface| Arc::new(Layers::new(&surface.mesh, layers)));
-        Ok(Self { character, settings, skinners, id: next_id(), surface, implicit, layers })
+        let parametric =
+            (*under == Under::Parametric).then(|| bind_parametric(&character, surface.as_deref(), anatomy));
+        let parametric = parametric.transpose()?.flatten().map(Arc::new);
+        Ok(Self { character, settings, skinners, id: next_id(), surface, implicit, parametric, layers })
     }
 
     /// The same body with other layers on the surface. All else is shared, so this is nearly free.
@@ -245,6 +265,11 @@ impl Body {
     /// Muscles and fat; `None` unless the stack has [`Under::Flesh`] and there are any.
     pub fn musculature(&self) -> Option<&Musculature> {
         self.implicit.as_ref().and_then(|i| i.musculature())
+    }
+
+    /// Parametric muscles; `None` unless the stack has [`Under::Parametric`] and there are any.
+    pub fn parametric(&self) -> Option<&Parametric> {
+        self.parametric.as_deref()
     }
 
     /// Whether there are muscles or fat.
@@ -305,14 +330,49 @@ impl Body {
         &self,
         pose: &Pose,
         time: f32,
-        mut state: Option<&mut State>,
+        state: Option<&mut State>,
         vertex: Option<u32>,
         workspace: &mut Workspace,
         frame: &mut Frame,
     ) {
+        self.run(pose, time, state, vertex, How::default(), workspace, frame);
+    }
+
+    /// A frame of one of many: see [`How`].
+    pub(crate) fn deform_as(
+        &self,
+        pose: &Pose,
+        time: f32,
+        how: How,
+        workspace: &mut Workspace,
+        frame: &mut Frame,
+    ) {
+        self.run(pose, time, None, None, how, workspace, frame);
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn run(
+        &self,
+        pose: &Pose,
+        time: f32,
+        mut state: Option<&mut State>,
+        vertex: Option<u32>,
+        how: How,
+        workspace: &mut Workspace,
+        frame: &mut Frame,
+    ) {
         workspace.belong_to(self);
-        let Workspace { world_from_joint, morphed, corner_normals, skinning, implicit: w, layers, .. } =
-            workspace;
+        workspace.skinning.alone = how.alone;
+        let Workspace {
+            world_from_joint,
+            morphed,
+            corner_normals,
+            skinning,
+            implicit: w,
+            parametric,
+            layers,
+            ..
+        } = workspace;
         let Frame { meshes, report, found, .. } = frame;
         frame.time = time;
         *report = FrameReport::default();
@@ -336,7 +396,7 @@ impl Body {
             report.fell_back += fell_back;
         }
         meshes.resize_with(self.skinners.len(), FrameMesh::default);
-        let bound = self.character.meshes.iter().zip(&self.skinners);
+        let bound = self.character.meshes.iter().zip(self.skinners.iter());
         for (m, ((mesh, skinner), FrameMesh { positions, .. })) in bound.zip(&mut *meshes).enumerate() {
             positions.clear();
             positions.resize(mesh.positions.len(), Vec3::ZERO);
@@ -348,6 +408,19 @@ impl Body {
                 let skinned = skinner.skin(world_from_joint, morphed, positions, skinning);
                 report.fell_back += skinned.vertices_of_joints_at_rest + skinned.vertices_at_rest;
             }
+        }
+        if let Some(muscles) = self.parametric.as_ref().filter(|_| !how.bare) {
+            let clamped = muscles.pose(world_from_joint, how.tension, parametric);
+            let mut moved =
+                ParametricReport { muscles: muscles.len(), clamped, ..ParametricReport::default() };
+            for (m, mesh) in meshes.iter_mut().enumerate() {
+                let displaced = muscles.displace(&parametric.posed, m, &mut mesh.positions, how.alone);
+                moved.displaced += displaced.vertices;
+                moved.largest = moved.largest.max(displaced.largest);
+                report.fell_back += displaced.fell_back;
+            }
+            found.parametric.extend_from_slice(&parametric.posed);
+            report.parametric = Some(moved);
         }
         if let Some(displaced) = self.displace(time, world_from_joint, state, layers, meshes, &found.reports)
         {
@@ -361,7 +434,7 @@ impl Body {
             found.stages.push(("yield", started.elapsed().as_secs_f64() * 1e3));
         }
         for (mesh, FrameMesh { positions, normals }) in self.character.meshes.iter().zip(meshes) {
-            mesh.shading.normals_into(positions, corner_normals, normals);
+            mesh.shading.normals_into(positions, corner_normals, normals, how.alone);
         }
     }
 
@@ -401,6 +474,29 @@ impl Body {
     pub fn rest(&self, workspace: &mut Workspace) -> Frame {
         self.deform(&Pose::rest(&self.character), 0.0, workspace)
     }
+}
+
+/// The anatomy's parametric muscles, or else its muscles made into such; `None` without any, and without skin.
+fn bind_parametric(
+    character: &Character,
+    surface: Option<&Surface>,
+    anatomy: &BodyDef,
+) -> Result<Option<Parametric>, BindError> {
+    let own = if surface.is_none() { Surface::new(character) } else { None };
+    let Some(surface) = surface.or(own.as_ref()) else { return Ok(None) };
+    let bind = BindFrames::of(character).bind_from_bone;
+    let converted;
+    let definitions = if anatomy.parametric.is_empty() {
+        converted = parametric::convert(anatomy, character, surface, &bind)?;
+        &converted
+    } else {
+        &anatomy.parametric
+    };
+    if definitions.is_empty() {
+        return Ok(None);
+    }
+    let made = Parametric::new(definitions, character, surface, &bind).map_err(BuildError::from)?;
+    Ok(Some(made))
 }
 
 fn morph_weights(pose: &Pose, mesh: usize) -> &[f32] {

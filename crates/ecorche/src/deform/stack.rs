@@ -34,6 +34,8 @@ pub enum Under {
     Nothing,
     /// The anatomy's muscles and fat, which bulge and swing. Without an anatomy the same as [`Under::Nothing`].
     Flesh,
+    /// The anatomy's parametric muscles, which displace what skinning leaves; made from its muscles where it has none.
+    Parametric,
 }
 
 /// How vertices are brought to their place, see [`crate::tracking`].
@@ -71,6 +73,14 @@ pub enum StackError {
         /// The stack.
         stack: Stack,
     },
+    /// Parametric muscles under tracking.
+    #[error(
+        "{stack}: parametric muscles displace what skinning leaves; choose no tracking, or the method muscles"
+    )]
+    Parametric {
+        /// The stack.
+        stack: Stack,
+    },
     /// A layer on the surface has a setting out of range.
     #[error(transparent)]
     Surface(#[from] LayerError),
@@ -78,7 +88,7 @@ pub enum StackError {
 
 impl Stack {
     /// The names of common stacks, in the order of the documentation.
-    pub const NAMES: [&str; 5] = ["lbs", "dqs", "cor", "implicit", "muscles"];
+    pub const NAMES: [&str; 6] = ["lbs", "dqs", "cor", "implicit", "muscles", "parametric"];
 
     /// `lbs`: linear blending of matrices.
     pub fn linear() -> Self {
@@ -105,23 +115,38 @@ impl Stack {
         Self { under: Under::Flesh, ..Self::implicit() }
     }
 
+    /// `parametric`: dual quaternions, then parametric muscles.
+    pub fn parametric() -> Self {
+        Self { under: Under::Parametric, ..Self::dual_quaternion() }
+    }
+
     fn skinned(skinning: Skinning) -> Self {
         Self { skinning, tracking: None, under: Under::Nothing, surface: Vec::new() }
     }
 
     /// Every stack that has a name, in the order of [`Stack::NAMES`].
-    pub fn common() -> [Self; 5] {
+    pub fn common() -> [Self; 6] {
         [
             Self::linear(),
             Self::dual_quaternion(),
             Self::centre_of_rotation(),
             Self::implicit(),
             Self::muscles(),
+            Self::parametric(),
         ]
     }
 
-    /// The common stack of that name, in any case.
+    /// The common stack of that name, in any case; `lbs+parametric` and `cor+parametric` put parametric muscles on another
+    /// skinning.
     pub fn named(name: &str) -> Result<Self, UnknownName> {
+        if let Some((skinning, parametric)) = name.split_once('+')
+            && parametric.trim().eq_ignore_ascii_case("parametric")
+            && let Ok(under) = Self::named(skinning.trim())
+            && under.tracking.is_none()
+            && under.under == Under::Nothing
+        {
+            return Ok(Self { under: Under::Parametric, ..under });
+        }
         let at = Self::NAMES.iter().position(|known| known.eq_ignore_ascii_case(name));
         let stack = at.and_then(|i| Self::common().into_iter().nth(i));
         stack.ok_or_else(|| UnknownName::new("method", name, &Self::NAMES))
@@ -155,6 +180,9 @@ impl Stack {
         }
         if self.under == Under::Flesh && self.tracking != Some(Tracking::Robust) {
             return Err(StackError::Under { stack: self.clone() });
+        }
+        if self.under == Under::Parametric && self.tracking.is_some() {
+            return Err(StackError::Parametric { stack: self.clone() });
         }
         self.surface.iter().try_for_each(LayerDef::check)?;
         Ok(())
@@ -222,9 +250,11 @@ impl fmt::Display for Stack {
             if let Some(tracking) = self.tracking {
                 write!(f, " + {tracking} tracking")?;
             }
-            if self.under == Under::Flesh {
-                f.write_str(" + muscles")?;
-            }
+            f.write_str(match self.under {
+                Under::Nothing => "",
+                Under::Flesh => " + muscles",
+                Under::Parametric => " + parametric",
+            })?;
         }
         self.surface.iter().try_for_each(|layer| write!(f, " + {layer}"))
     }

@@ -67,19 +67,35 @@ impl Shading {
     /// Unit normal of every slot for deformed `positions` (per file vertex).
     pub fn normals(&self, positions: &[Vec3]) -> Vec<Vec3> {
         let mut normals = Vec::new();
-        self.normals_into(positions, &mut Vec::new(), &mut normals);
+        self.normals_into(positions, &mut Vec::new(), &mut normals, false);
         normals
     }
 
-    /// As [`Shading::normals`], into a vector that is used again; `of_corner` is scratch.
-    pub fn normals_into(&self, positions: &[Vec3], of_corner: &mut Vec<[Vec3; 3]>, normals: &mut Vec<Vec3>) {
+    /// As [`Shading::normals`], into a vector that is used again; `of_corner` is scratch. `alone`: on the calling thread.
+    pub fn normals_into(
+        &self,
+        positions: &[Vec3],
+        of_corner: &mut Vec<[Vec3; 3]>,
+        normals: &mut Vec<Vec3>,
+        alone: bool,
+    ) {
         let of_triangle = |t: &[u32; 3]| corner_normals(t.map(|v| positions[v as usize]));
-        self.triangles.par_iter().with_min_len(CHUNK).map(of_triangle).collect_into_vec(of_corner);
+        if alone {
+            of_corner.clear();
+            of_corner.extend(self.triangles.iter().map(of_triangle));
+        } else {
+            self.triangles.par_iter().with_min_len(CHUNK).map(of_triangle).collect_into_vec(of_corner);
+        }
         let of_corner = of_corner.as_flattened();
         let of_slot = |slot: usize| {
             let sum: Vec3 = self.corners_of_slot.get(slot).iter().map(|&c| of_corner[c as usize]).sum();
             sum.try_normalize().unwrap_or(Vec3::Y)
         };
+        if alone {
+            normals.clear();
+            normals.extend((0..self.slots).map(of_slot));
+            return;
+        }
         (0..self.slots).into_par_iter().with_min_len(CHUNK).map(of_slot).collect_into_vec(normals);
     }
 

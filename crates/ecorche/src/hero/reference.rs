@@ -326,7 +326,7 @@ impl Reference {
         let mut corners = Vec::new();
         for (m, FrameMesh { positions, normals }) in frame.meshes.iter_mut().enumerate() {
             if self.surface.scatter(&self.character, m, &points, positions) {
-                self.character.meshes[m].shading.normals_into(positions, &mut corners, normals);
+                self.character.meshes[m].shading.normals_into(positions, &mut corners, normals, false);
             }
         }
         let skin: Vec<Vec3> = points.iter().map(|&p| p.into()).collect();

@@ -3,6 +3,7 @@
 use super::definition::{Attachment, BodyDef, FatDef, MuscleDef};
 use super::fibre::{Fibre, fibres};
 use super::musculature::{FatData, FibreData, Musculature};
+use super::parametric::ParametricError;
 use super::shape::spindle::{ProfileError, Profiles, SpindleForm};
 use super::shape::{Form, ShapeState};
 use super::{activation, bone, keys};
@@ -99,6 +100,9 @@ pub enum BuildError {
         /// Why.
         source: SdfError,
     },
+    /// A parametric muscle.
+    #[error(transparent)]
+    Parametric(#[from] ParametricError),
 }
 
 impl BuildError {
@@ -107,6 +111,7 @@ impl BuildError {
     pub fn place(&self) -> (&'static [&'static str], &str, Path) {
         const FLESH: &[&str] = &["muscle", "fat"];
         const BONE: &[&str] = &["bone"];
+        const PARAMETRIC: &[&str] = &["parametric"];
         let key = |key: &str| Path::default().key(key);
         match self {
             Self::NoSuchBone { title, bone } if title == "bone" => (BONE, bone, key("bone")),
@@ -116,6 +121,10 @@ impl BuildError {
             Self::Profile { title, .. } => (FLESH, title, key("profile")),
             Self::NoLength(title) => (FLESH, title, Path::default()),
             Self::TooWide { title, .. } => (FLESH, title, key("width")),
+            Self::Parametric(error) => {
+                let whole = error.key.is_empty();
+                (PARAMETRIC, &error.title, if whole { Path::default() } else { key(error.key) })
+            }
             Self::Surface { bone, .. } | Self::Distance { bone, .. } => (BONE, bone, key("mesh")),
         }
     }

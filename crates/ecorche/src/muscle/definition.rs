@@ -4,6 +4,7 @@
 //! name of the joint it starts at, and its coordinates are that joint's: metres, whatever the joint's scale.
 //! Everything but names, places and sizes has a default.
 
+use super::parametric::ParametricDef;
 use glam::Vec3;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::path::PathBuf;
@@ -14,6 +15,8 @@ use std::path::PathBuf;
 pub struct BodyDef {
     /// Muscles, fusiform and convergent.
     pub muscle: Vec<MuscleDef>,
+    /// Muscles of a few curves, for crowds.
+    pub parametric: Vec<ParametricDef>,
     /// Fat pads.
     pub fat: Vec<FatDef>,
     /// Bones that differ from the default, a thin capsule from joint to child.
@@ -23,7 +26,7 @@ pub struct BodyDef {
 }
 
 impl BodyDef {
-    /// Whether there is anything under the skin: muscles or fat.
+    /// Whether there is anything under the skin that moves by itself: muscles or fat. Parametric ones do not.
     pub fn has_flesh(&self) -> bool {
         !(self.muscle.is_empty() && self.fat.is_empty())
     }
@@ -480,7 +483,7 @@ pub struct KeysDef {
     pub values: Vec<[f32; 2]>,
 }
 
-fn title(name: &str, side: Side) -> String {
+pub(crate) fn title(name: &str, side: Side) -> String {
     match side {
         Side::Middle => name.to_owned(),
         side => format!("{name}, {}", side.name()),

@@ -7,10 +7,10 @@ use super::definition::{
 };
 use crate::schema::{Key, Kind, Range, Table};
 
-const SIDES: Kind = Kind::Choice(&["left", "right", "middle"]);
+pub(super) const SIDES: Kind = Kind::Choice(&["left", "right", "middle"]);
 
 /// A point on a bone.
-static POINT: Table = Table::of::<Attachment>(
+pub(super) static POINT: Table = Table::of::<Attachment>(
     "Attachment",
     "A point fixed to a bone.",
     &[
@@ -22,7 +22,7 @@ static POINT: Table = Table::of::<Attachment>(
 
 /// A point, or several for a curve.
 const POINTS: Kind = Kind::Either(&[Kind::Table(&POINT), Kind::List(&Kind::Table(&POINT), 1, usize::MAX)]);
-const POINT_EXAMPLE: &str = "{ bone = \"NAME\", at = [0.0, 0.1, 0.0] }";
+pub(super) const POINT_EXAMPLE: &str = "{ bone = \"NAME\", at = [0.0, 0.1, 0.0] }";
 
 static PEAK: Table = Table::of::<CubicDef>(
     "CubicProfile",
@@ -60,7 +60,7 @@ static PROFILES: Table = Table::of::<ProfilesDef>(
     ],
 );
 
-static ACTIVATION: Table = Table::of::<ActivationDef>(
+pub(super) static ACTIVATION: Table = Table::of::<ActivationDef>(
     "Activation",
     "When a muscle tenses where no keys say it.",
     &[
@@ -106,7 +106,7 @@ static COLLIDE: Table = Table::of::<CollideDef>(
     ],
 );
 
-const MIRROR: Key =
+pub(super) const MIRROR: Key =
     Key::new("mirror", Kind::Flag, "Whether this entry also stands for its mirror image on the other side.");
 const PARTS: Key = Key::new(
     "parts",

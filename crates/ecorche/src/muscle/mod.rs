@@ -49,6 +49,7 @@ mod fat;
 pub(crate) mod fibre;
 pub(crate) mod keys;
 mod musculature;
+pub mod parametric;
 mod shape;
 pub mod sketch;
 

@@ -32,7 +32,7 @@ impl Ingredients {
                 key.array(&mesh.material_of_face);
             }
         }
-        if settings.stack.under == Under::Flesh {
+        if settings.stack.under != Under::Nothing {
             key.value(&self.body);
             for path in self.body.bone.iter().filter_map(|bone| bone.mesh.as_ref()) {
                 // One that cannot be read is refused when the body is bound.

@@ -36,7 +36,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What a sample's name starts with in place of a path.
-const SAMPLE: &str = "sample:";
+pub(crate) const SAMPLE: &str = "sample:";
 
 /// Everything that makes a [`Body`], as plain data. Only the character is needed; the rest has defaults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -53,7 +53,8 @@ pub struct Recipe {
     /// What lies under the skin, and the settings of the skin.
     #[serde(default)]
     pub anatomy: AnatomySource,
-    /// How the character is deformed; `None`: muscles where the anatomy has any, else the implicit skin.
+    /// How the character is deformed; `None`: muscles where the anatomy has any, parametric ones where it has only such,
+    /// else the implicit skin.
     #[serde(default)]
     pub stack: Option<Stack>,
     /// How the implicit skin places vertices; `None`: as the anatomy says.
@@ -412,10 +413,16 @@ impl Ingredients {
         self.recipe.tracking.unwrap_or(self.anatomy.skin.tracking.into())
     }
 
-    /// The common stack that suits the anatomy: muscles where it has any and the tracking can follow them.
+    /// The common stack that suits the anatomy: muscles where it has any and the tracking can follow them; parametric
+    /// where it has only such.
     pub fn best_stack(&self) -> Stack {
-        let muscles = self.has_muscles() && self.tracking() == Tracking::Robust;
-        if muscles { Stack::muscles() } else { Stack::implicit() }
+        if self.has_muscles() && self.tracking() == Tracking::Robust {
+            Stack::muscles()
+        } else if !self.has_muscles() && !self.body.parametric.is_empty() {
+            Stack::parametric()
+        } else {
+            Stack::implicit()
+        }
     }
 
     /// How to bind for a stack, [`Ingredients::best_stack`] if `None`. What the anatomy asks for holds where the recipe

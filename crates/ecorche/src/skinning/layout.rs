@@ -92,13 +92,20 @@ impl Layout {
 
     /// Moves every vertex: `rigid` those with a single joint, `blended` the others. `rest` and `out`
     /// have [`Layout::vertex_count`] entries. Returns how many results were not finite and kept
-    /// their rest position.
-    pub fn run(&self, rigid: &impl Kernel, blended: &impl Kernel, rest: &[Vec3], out: &mut [Vec3]) -> usize {
+    /// their rest position. `alone`: on the calling thread.
+    pub fn run(
+        &self,
+        rigid: &impl Kernel,
+        blended: &impl Kernel,
+        rest: &[Vec3],
+        out: &mut [Vec3],
+        alone: bool,
+    ) -> usize {
         let one = |index: usize, rest: &[Vec3], out: &mut [Vec3]| {
             self.blocks[index].run(rigid, blended, index * BLOCK, rest, out);
             keep_finite(rest, out)
         };
-        if self.vertex_count < PARALLEL_FROM {
+        if alone || self.vertex_count < PARALLEL_FROM {
             let pairs = rest.chunks(BLOCK).zip(out.chunks_mut(BLOCK));
             pairs.enumerate().map(|(index, (rest, out))| one(index, rest, out)).sum()
         } else {

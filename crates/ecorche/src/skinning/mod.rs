@@ -101,6 +101,8 @@ pub struct Workspace {
     /// World-from-bind of each slot; the last one does not move.
     matrices: Vec<Affine3A>,
     splits: Vec<Split>,
+    /// Stay on the calling thread.
+    pub(crate) alone: bool,
 }
 
 /// A mesh's weights, laid out to be skinned many times.
@@ -234,19 +236,22 @@ impl Skinner {
         let rigid = Rigid { matrices };
         let centres = self.centres.as_slice();
         let layout = &self.layout;
+        let alone = workspace.alone;
         report.vertices_at_rest = match (self.skinning, blends_rotations, stretched) {
-            (Skinning::Linear, ..) | (_, false, _) => layout.run(&rigid, &Linear { matrices }, rest, out),
+            (Skinning::Linear, ..) | (_, false, _) => {
+                layout.run(&rigid, &Linear { matrices }, rest, out, alone)
+            }
             (Skinning::DualQuaternion, _, false) => {
-                layout.run(&rigid, &RigidDualQuaternion { splits }, rest, out)
+                layout.run(&rigid, &RigidDualQuaternion { splits }, rest, out, alone)
             }
             (Skinning::DualQuaternion, _, true) => {
-                layout.run(&rigid, &StretchedDualQuaternion { splits }, rest, out)
+                layout.run(&rigid, &StretchedDualQuaternion { splits }, rest, out, alone)
             }
             (Skinning::CentreOfRotation, _, false) => {
-                layout.run(&rigid, &CentreOfRotation::<false> { matrices, splits, centres }, rest, out)
+                layout.run(&rigid, &CentreOfRotation::<false> { matrices, splits, centres }, rest, out, alone)
             }
             (Skinning::CentreOfRotation, _, true) => {
-                layout.run(&rigid, &CentreOfRotation::<true> { matrices, splits, centres }, rest, out)
+                layout.run(&rigid, &CentreOfRotation::<true> { matrices, splits, centres }, rest, out, alone)
             }
         };
         report

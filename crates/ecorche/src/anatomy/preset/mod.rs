@@ -22,7 +22,10 @@ mod trunk;
 use super::BindFrames;
 use super::mirror::counterparts;
 use crate::character::{Character, humanoid};
+use crate::muscle::BuildError;
 use crate::muscle::definition::{BodyDef, Side};
+use crate::muscle::parametric::convert;
+use crate::skinning::Surface;
 use draft::{Draft, Room};
 use landmarks::Landmarks;
 use probe::Probe;
@@ -102,6 +105,15 @@ fn room_of<'a>(
         mirror: paired,
     };
     Some((room, landmarks))
+}
+
+/// As [`place`], with parametric muscles in place of muscles and fat.
+pub fn place_parametric(character: &Character) -> Result<Preset, BuildError> {
+    let Preset { body, skipped, findings } = place(character);
+    let Some(surface) = Surface::new(character) else { return Ok(Preset { skipped, ..Preset::default() }) };
+    let bind = BindFrames::of(character).bind_from_bone;
+    let parametric = convert(&body, character, &surface, &bind)?;
+    Ok(Preset { body: BodyDef { parametric, ..BodyDef::default() }, skipped, findings })
 }
 
 fn drafts(landmarks: &Landmarks, probe: &Probe, preset: &mut Preset) -> Vec<Draft> {
