@@ -79,7 +79,12 @@ fn wrong_parametric_muscles_are_refused_with_file_and_line() {
         ("centre = 0.5", "centre = 0.99", ":8:", "must be from 0.05 to 0.95"),
         ("thickness = [0.004", "thickness = [-0.004", ":9:", "must not be negative"),
         ("thickness = [0.004", "thickness = [nan", ":9:", "finite"),
-        ("leftLowerArm\", at = [0.0, 0.04, 0.01]", "leftUpperArm\", at = [0.0, 0.02, 0.015]", ":6:", "same point"),
+        (
+            "leftLowerArm\", at = [0.0, 0.04, 0.01]",
+            "leftUpperArm\", at = [0.0, 0.02, 0.015]",
+            ":6:",
+            "same point",
+        ),
         ("leftLowerArm", "leftLowerLeg", ":6:", "no joint \"leftLowerLeg\""),
         ("centre", "center", ":8:", "did you mean \"centre\"?"),
         ("centre = 0.5", "template = \"radial\"", ":8:", "radius"),

@@ -120,10 +120,10 @@ fn play_both(
     count: usize,
     threads: usize,
 ) -> Result<[f64; 2], BenchError> {
-    let instances = |_: &Body| -> Vec<Instance> {
+    let instances = || -> Vec<Instance> {
         (0..count).map(|k| Instance { clip, offset: 0.037 * k as f32, ..Instance::default() }).collect()
     };
-    let crowd = |body: &Body| Crowd::new(vec![body.clone()], instances(body), Detail::default());
+    let crowd = |body: &Body| Crowd::new(vec![body.clone()], instances(), Detail::default());
     let wrong = |error: crate::crowd::CrowdError| BenchError::Field(error.to_string());
     let mut crowds = [crowd(&bodies[0]).map_err(wrong)?, crowd(&bodies[1]).map_err(wrong)?];
     let (frames, passes) = if bench.quick() { (2, 1) } else { (if count > 100 { 4 } else { 8 }, 4) };

@@ -176,7 +176,9 @@ pub(super) fn influences(
                 Template::Radial => (definition.radius - around.distance) / (BORDER * definition.radius),
                 Template::HalfSpace => above,
                 // A border narrower than the mesh's edges would be a step.
-                Template::Fitted => above.min(seen?.border / (EDGE * around.thickness).max(FEATHER * edges[v])),
+                Template::Fitted => {
+                    above.min(seen?.border / (EDGE * around.thickness).max(FEATHER * edges[v]))
+                }
             };
             let height = seen.map_or(0.0, |seen| seen.height);
             let own: f32 =
@@ -185,9 +187,7 @@ pub(super) fn influences(
                 Weighting::Binary => 1.0,
                 Weighting::Spline => around.thickness / thickest,
             };
-            let weight = smoothstep(inside)
-                * smoothstep(2.0 * own - 1.0)
-                * strength.clamp(0.0, 1.0);
+            let weight = smoothstep(inside) * smoothstep(2.0 * own - 1.0) * strength.clamp(0.0, 1.0);
             (weight > LEAST).then_some((
                 v as u32,
                 Entry {
