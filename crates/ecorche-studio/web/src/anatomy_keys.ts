@@ -185,6 +185,44 @@ export type Collide = {
   skin: boolean;
 };
 
+/** A muscle of two curves along a line between two bones, for the method parametric: cheap enough for crowds. */
+export type Parametric = {
+  /** Name without the side. */
+  name: string;
+  /** Which side of the body. Name and side together are unique. */
+  side: "left" | "right" | "middle";
+  /** Whether this entry also stands for its mirror image on the other side. */
+  mirror: boolean;
+  /** Where its line starts. */
+  origin: Attachment;
+  /** Where its line ends. */
+  insertion: Attachment;
+  /** Points that the whole muscle passes, tendons included, if the line is only its belly. The belly shortens about its centre as this path does. Empty: the line itself. */
+  path: Attachment[];
+  /** Where the skin moves when the muscle thickens, in the bind pose, along the axes of the origin's joint. At least 5 degrees from the line. */
+  bulge: [number, number, number];
+  /** Where the belly's centre is, as a share of the line from the origin. */
+  centre: number;
+  /** Half thickness across the bulge direction: at the origin, its handle, the handle before the centre, at the centre, the handle before the insertion, at the insertion. The volume follows from it and is kept. */
+  thickness: [number, number, number, number, number, number];
+  /** How far the sections lie beside the line at the same six points: across the bulge direction and along it. */
+  sweep: [[number, number], [number, number], [number, number], [number, number], [number, number], [number, number]];
+  /** Half thickness along the bulge direction over the one across it. Below 1 the muscle lies flat. */
+  flatness: number;
+  /** Which skin of its bones it moves: within the radius around the line, on the side it bulges to, or straight above it. */
+  template: "radial" | "half-space" | "fitted";
+  /** How far from the line skin moves with the radial template. */
+  radius: number;
+  /** How much of its motion that skin shows: all, for lean places, or in proportion to the thickness below, for fatty ones. */
+  weights: "binary" | "spline";
+  /** By how much it thickens along the bulge direction when fully active, as a share; it narrows as much across. */
+  tension: number;
+  /** When it tenses. */
+  activation: Activation;
+  /** Bones whose skin it moves. Empty: those of its ends and those between. */
+  parts: string[];
+};
+
 /** A fat pad: an ellipsoid that hangs on a bone and jiggles. */
 export type Fat = {
   /** Name without the side. */
@@ -339,6 +377,25 @@ export const KEYS = {
     bones: { label: "Bones", about: "Stays out of bones." },
     muscles: { label: "Muscles", about: "Stays out of other muscles; both move." },
     skin: { label: "Skin", about: "Stays inside the skin of the parts it lies under." },
+  },
+  Parametric: {
+    name: { label: "Name", about: "Name without the side." },
+    side: { label: "Side", about: "Which side of the body. Name and side together are unique.", choices: ["left", "right", "middle"] },
+    mirror: { label: "Mirror", about: "Whether this entry also stands for its mirror image on the other side." },
+    origin: { label: "Origin", about: "Where its line starts." },
+    insertion: { label: "Insertion", about: "Where its line ends." },
+    path: { label: "Path", about: "Points that the whole muscle passes, tendons included, if the line is only its belly. The belly shortens about its centre as this path does. Empty: the line itself." },
+    bulge: { label: "Bulge", about: "Where the skin moves when the muscle thickens, in the bind pose, along the axes of the origin's joint. At least 5 degrees from the line." },
+    centre: { label: "Centre", about: "Where the belly's centre is, as a share of the line from the origin.", slider: { min: 0.05, max: 0.95, step: 0.01, scale: 1, unit: "" } },
+    thickness: { label: "Thickness", about: "Half thickness across the bulge direction: at the origin, its handle, the handle before the centre, at the centre, the handle before the insertion, at the insertion. The volume follows from it and is kept." },
+    sweep: { label: "Sweep", about: "How far the sections lie beside the line at the same six points: across the bulge direction and along it." },
+    flatness: { label: "Flatness", about: "Half thickness along the bulge direction over the one across it. Below 1 the muscle lies flat.", slider: { min: 0.2, max: 2, step: 0.01, scale: 1, unit: "" } },
+    template: { label: "Template", about: "Which skin of its bones it moves: within the radius around the line, on the side it bulges to, or straight above it.", choices: ["radial", "half-space", "fitted"] },
+    radius: { label: "Radius", about: "How far from the line skin moves with the radial template.", slider: { min: 0, max: 200, step: 1, scale: 1000, unit: "mm" } },
+    weights: { label: "Weights", about: "How much of its motion that skin shows: all, for lean places, or in proportion to the thickness below, for fatty ones.", choices: ["binary", "spline"] },
+    tension: { label: "Tension", about: "By how much it thickens along the bulge direction when fully active, as a share; it narrows as much across.", slider: { min: 0, max: 1, step: 0.01, scale: 1, unit: "" } },
+    activation: { label: "Activation", about: "When it tenses." },
+    parts: { label: "Parts", about: "Bones whose skin it moves. Empty: those of its ends and those between." },
   },
   Fat: {
     name: { label: "Name", about: "Name without the side." },

@@ -25,7 +25,6 @@ pub struct Writer<'a> {
 /// All instances as one mesh without bones, placed as they are at rest: what a merged cache is put on. `None` without any.
 pub fn rest_mesh(crowd: &Crowd) -> Option<Arc<Character>> {
     let world = crowd.bodies().first()?.character().world.clone();
-    let mut joined = Frame::default();
     let rests: Vec<Frame> = crowd.bodies().iter().map(|body| body.rest(&mut Default::default())).collect();
     let (mut faces, mut normals) = (Faces { starts: vec![0], corners: Vec::new() }, Vec::new());
     let mut weld = Weld::default();
@@ -47,7 +46,6 @@ pub fn rest_mesh(crowd: &Crowd) -> Option<Arc<Character>> {
     }
     let shading = Shading::new(&weld, &faces.corners, &normals, &faces.triangle_corners());
     let triangles = faces.triangle_corners().iter().map(|t| t.map(|c| faces.corners[c as usize])).collect();
-    joined.meshes.push(FrameMesh::default());
     let mesh = Mesh {
         name: "crowd".to_owned(),
         joint: 0,

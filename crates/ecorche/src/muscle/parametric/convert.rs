@@ -366,9 +366,9 @@ fn least_squares(centre: f64, places: &[f64], values: &[f64]) -> Option<[f64; 6]
     let mut normal = [[0.0; 7]; 6];
     for (&t, &value) in places.iter().zip(values) {
         let row: [f64; 6] = std::array::from_fn(|k| units[k].at(t));
-        for i in 0..6 {
-            (0..6).for_each(|j| normal[i][j] += row[i] * row[j]);
-            normal[i][6] += row[i] * value;
+        for (line, &own) in normal.iter_mut().zip(&row) {
+            line.iter_mut().zip(&row).for_each(|(cell, other)| *cell += own * other);
+            line[6] += own * value;
         }
     }
     // A handle that no place tells about stays small.
@@ -376,15 +376,13 @@ fn least_squares(centre: f64, places: &[f64], values: &[f64]) -> Option<[f64; 6]
     (0..6).for_each(|i| normal[i][i] += 1e-6 * trace);
     // Symmetric and positive: no pivots needed.
     for k in 0..6 {
-        let pivot = normal[k][k];
-        if !(pivot > 0.0) {
+        let pivot = normal[k];
+        if pivot[k].is_nan() || pivot[k] <= 0.0 {
             return None;
         }
-        for i in k + 1..6 {
-            let factor = normal[i][k] / pivot;
-            for j in k..7 {
-                normal[i][j] -= factor * normal[k][j];
-            }
+        for line in normal.iter_mut().skip(k + 1) {
+            let factor = line[k] / pivot[k];
+            line.iter_mut().zip(pivot).for_each(|(cell, above)| *cell -= factor * above);
         }
     }
     let mut found = [0.0; 6];
