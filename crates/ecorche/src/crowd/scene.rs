@@ -264,7 +264,7 @@ impl CharacterDef {
                 None => AnatomySource::Own,
                 Some(name) => AnatomySource::File(folder.join(name)),
             },
-            ..Recipe::of(&file(&self.file))
+            ..Recipe::of(file(&self.file))
         }
     }
 }

@@ -24,7 +24,7 @@ pub struct Writer<'a> {
 
 /// All instances as one mesh without bones, placed as they are at rest: what a merged cache is put on. `None` without any.
 pub fn rest_mesh(crowd: &Crowd) -> Option<Arc<Character>> {
-    let world = crowd.bodies().first()?.character().world.clone();
+    let world = crowd.bodies().first()?.character().world;
     let rests: Vec<Frame> = crowd.bodies().iter().map(|body| body.rest(&mut Default::default())).collect();
     let (mut faces, mut normals) = (Faces { starts: vec![0], corners: Vec::new() }, Vec::new());
     let mut weld = Weld::default();
