@@ -405,14 +405,14 @@ fn a_drawing_becomes_the_lines_of_a_muscle_and_a_picture() {
 #[test]
 fn muscles_go_from_one_body_to_another() {
     let folder = folder();
-    done(&["init", "sample:athlete?resolution=3000", "-o", "a.toml", "-q"], folder.path());
+    done(&["init", "sample:athlete?resolution=5000", "-o", "a.toml", "-q"], folder.path());
     let go = |to: &str, out: &str| {
-        ecorche(&["transfer", "a.toml", "sample:athlete?resolution=3000", to, "-o", out], folder.path())
+        ecorche(&["transfer", "a.toml", "sample:athlete?resolution=5000", to, "-o", out], folder.path())
     };
-    let output = go("sample:athlete?resolution=5000", "b.toml");
+    let output = go("sample:athlete?resolution=8000", "b.toml");
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("placed 50 of 50 muscles"), "{}", text(&output.stderr));
-    let fits = ecorche(&["info", "sample:athlete?resolution=5000", "--anatomy", "b.toml"], folder.path());
+    let fits = ecorche(&["info", "sample:athlete?resolution=8000", "--anatomy", "b.toml"], folder.path());
     assert!(text(&fits.stdout).contains("b.toml fits"), "{}", text(&fits.stdout));
     let output = go("sample:cylinder", "c.toml");
     assert_eq!(output.status.code(), Some(2));

@@ -281,7 +281,7 @@ mod tests {
 
     /// The athlete, taller and wider by factors.
     fn stranger(tall: f32, wide: f32) -> Character {
-        let mut character = samples::build("athlete?resolution=3000").unwrap();
+        let mut character = samples::build("athlete?resolution=5000").unwrap();
         let stretch = Vec3::new(wide, tall, wide);
         for mesh in &mut character.meshes {
             mesh.positions.iter_mut().for_each(|p| *p *= stretch);
@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn a_set_goes_to_another_body_and_back() {
-        let from = samples::build("athlete?resolution=3000").unwrap();
+        let from = samples::build("athlete?resolution=5000").unwrap();
         let to = stranger(1.1, 0.9);
         let anatomy = Anatomy { body: place(&from).body, ..Anatomy::default() };
         let there = transfer(&anatomy, &from, &to).unwrap();
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn what_is_no_human_is_refused_by_name() {
-        let human = samples::build("athlete?resolution=3000").unwrap();
+        let human = samples::build("athlete?resolution=5000").unwrap();
         let anatomy = Anatomy { body: place(&human).body, ..Anatomy::default() };
         let tube = samples::build("cylinder").unwrap();
         let error = transfer(&anatomy, &human, &tube).unwrap_err().to_string();

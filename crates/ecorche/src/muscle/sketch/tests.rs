@@ -86,13 +86,9 @@ fn an_outline_and_light_ink_give_the_filled_shape() {
     let filled = fit(&drawing.filled()).unwrap();
     let outline = drawing.grey(|far| far.abs() < 1.5);
     let outlined = fit(&Silhouette::from_grey(200, 200, &outline).unwrap()).unwrap();
-    // The stroke lies half outside.
-    assert!(
-        (outlined.sines.radius - filled.sines.radius - 1.5).abs() < 0.4,
-        "{} {}",
-        outlined.sines.radius,
-        filled.sines.radius
-    );
+    // The stroke lies half outside; its tips make the shape longer, so mean radii are not compared.
+    let [outer, inner] = [&outlined, &filled].map(|fit| fit.radii.iter().copied().fold(0.0, f64::max));
+    assert!((outer - inner - 1.5).abs() < 0.4, "{outer} {inner}");
     let light: Vec<f32> = drawing.grey(|far| far < 0.0).iter().map(|g| 255.0 - g).collect();
     let light = fit(&Silhouette::from_grey(200, 200, &light).unwrap()).unwrap();
     assert!((light.sines.radius - filled.sines.radius).abs() < 1e-3);
