@@ -1,4 +1,4 @@
-//! An anatomy that cannot be used: `info` says so before a bake does, in the same words, with file and line.
+//! An anatomy that cannot be used: `info` and `job` say so before a bake does, in the same words, with file and line.
 
 mod program;
 
@@ -31,7 +31,7 @@ const BONE: &str =
     "v 0 0.05 0\nv 0.01 0.05 0\nv 0 0.2 0\nv 0 0.05 0.01\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n";
 
 #[test]
-fn info_refuses_what_a_bake_refuses_with_file_and_line() {
+fn info_and_jobs_refuse_what_a_bake_refuses_with_file_and_line() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     std::fs::write(at("bone.obj"), BONE).unwrap();
@@ -48,6 +48,7 @@ fn info_refuses_what_a_bake_refuses_with_file_and_line() {
         "0-0",
         "-q",
     ];
+    let job = ["job", "sample:arm?resolution=2000", "--anatomy", "a.toml", "-o", "job", "-q"];
     std::fs::write(at("a.toml"), GOOD).unwrap();
     assert!(text(&done(&info, folder.path()).stdout).contains("fits"));
     done(&[&bake[..], &["--no-mesh"]].concat(), folder.path());
@@ -76,16 +77,16 @@ fn info_refuses_what_a_bake_refuses_with_file_and_line() {
     for (good, bad, line) in cases {
         assert!(GOOD.contains(good), "{good}");
         std::fs::write(at("a.toml"), GOOD.replacen(good, bad, 1)).unwrap();
-        let said = [&info[..], &bake].map(|arguments| {
+        let said = [&info[..], &bake, &job].map(|arguments| {
             let output = ecorche(arguments, folder.path());
             assert_eq!(output.status.code(), Some(2), "{bad}: {arguments:?}");
             let message = text(&output.stderr);
             assert!(message.contains(&format!("a.toml:{line}:")), "{bad}: {arguments:?}: {message}");
             message
         });
-        assert_eq!(said[0], said[1], "{bad}");
+        assert!(said.iter().all(|message| *message == said[0]), "{bad}: {said:?}");
     }
-    assert!(!at("out.pc2").exists());
+    assert!(!at("out.pc2").exists() && !at("job").exists());
     // Without muscles their faults do not matter to a bake.
     std::fs::write(at("a.toml"), GOOD.replace("bone.obj", "none.obj")).unwrap();
     done(&[&bake[..], &["--no-muscles", "--no-mesh"]].concat(), folder.path());

@@ -115,6 +115,11 @@ fn an_option_that_no_method_uses_is_refused() {
         assert!(text(&output.stderr).contains(reason), "{more:?}: {}", text(&output.stderr));
     }
     assert!(!folder.path().join("out.pc2").exists());
+    let job = ["job", "sample:arm?resolution=2000", "-o", "job", "--method", "muscles", "--tracking", "2014"];
+    let output = ecorche(&job, folder.path());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("only with robust tracking"), "{}", text(&output.stderr));
+    assert!(!folder.path().join("job").exists());
     // The papers' schemes have no muscles: nobody asked for them by name, so it is said.
     let output = done(&[&bake[..], &["--tracking", "2014"]].concat(), folder.path());
     assert!(text(&output.stderr).contains("left out"), "{}", text(&output.stderr));

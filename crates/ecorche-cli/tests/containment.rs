@@ -138,6 +138,65 @@ fn bodies_of_a_tissue_scene_stay_in_the_folder_and_none_overwrites_another() {
     assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
 }
 
+/// A motion of the arm sample, once under each of the names.
+fn arm_motion(path: &Path, clips: &[String]) {
+    // Three joints are needed to know whose motion it is.
+    let channel =
+        |node: u32| serde_json::json!({ "sampler": 0, "target": { "node": node, "path": "rotation" } });
+    let clip = |name: &String| {
+        serde_json::json!({ "name": name,
+            "channels": ([1, 2, 3].map(channel)),
+            "samplers": [{ "input": 0, "output": 1 }] })
+    };
+    let unturned = [0f32, 0.0, 0.0, 1.0];
+    let bytes: Vec<u8> =
+        [0f32, 1.0].iter().chain(&unturned).chain(&unturned).flat_map(|x| x.to_le_bytes()).collect();
+    std::fs::write(path.with_extension("bin"), &bytes).unwrap();
+    let document = serde_json::json!({
+        "asset": { "version": "2.0" },
+        "scene": 0,
+        "scenes": [{ "nodes": [0] }],
+        "nodes": [
+            { "name": "root", "children": [1] },
+            { "name": "leftUpperArm", "translation": [0.2, 1.4, 0.0], "children": [2] },
+            { "name": "leftLowerArm", "translation": [0.3, 0.0, 0.0], "children": [3] },
+            { "name": "leftHand", "translation": [0.25, 0.0, 0.0] },
+        ],
+        "animations": clips.iter().map(clip).collect::<Vec<_>>(),
+        "buffers": [{ "byteLength": bytes.len(), "uri": path.with_extension("bin").file_name().unwrap().to_str() }],
+        "bufferViews": [
+            { "buffer": 0, "byteOffset": 0, "byteLength": 8 },
+            { "buffer": 0, "byteOffset": 8, "byteLength": 32 },
+        ],
+        "accessors": [
+            { "bufferView": 0, "componentType": 5126, "count": 2, "type": "SCALAR", "min": [0.0], "max": [1.0] },
+            { "bufferView": 1, "componentType": 5126, "count": 2, "type": "VEC4" },
+        ],
+    });
+    std::fs::write(path, document.to_string()).unwrap();
+}
+
+#[test]
+fn plots_of_muscles_stay_in_their_folder_and_none_overwrites_another() {
+    let outer = tempfile::tempdir().unwrap();
+    let inner = outer.path().join("deep/er");
+    std::fs::create_dir_all(inner.join("plots")).unwrap();
+    let clips = hostile(outer.path());
+    arm_motion(&inner.join("motion.gltf"), &clips);
+    let before = files(outer.path());
+    let arguments = [
+        &["measure", "sample:arm?resolution=2000", "--motion", "motion.gltf", "--clip", "all", "--fps", "1"]
+            [..],
+        &["--methods", "muscles", "--plot-muscles", "plots/muscles.png", "--no-cache", "-q"],
+    ];
+    let output = ecorche(&arguments.concat(), &inner);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let written: Vec<PathBuf> = files(outer.path()).difference(&before).cloned().collect();
+    assert!(written.iter().all(|path| path.parent() == Some(&inner.join("plots"))), "{written:?}");
+    assert_eq!(written.len(), clips.len(), "{written:?}");
+    assert!(written.iter().all(|path| std::fs::metadata(path).unwrap().len() > 0), "{written:?}");
+}
+
 /// Two frames of the arm sample's joints.
 const WALK: &str = "HIERARCHY
 ROOT root
@@ -211,7 +270,14 @@ fn what_is_read_is_not_written_over_whatever_it_is_called() {
     let still = ["--frames", "0-0", "--methods", "lbs"];
     let measure = |more: &[&'static str]| [&["measure", "hero.glb"], &still[..], more].concat();
     let [json, plot] = [measure(&["--json", "hero.glb"]), measure(&["--plot", "hero.png"])];
-    let cases: [&[&str]; 13] = [
+    std::fs::hard_link(at("hero.glb"), at("hero.rest.obj")).unwrap();
+    std::fs::create_dir(at("states")).unwrap();
+    std::fs::hard_link(at("hero.glb"), at("states/before-1.state")).unwrap();
+    let against = measure(&["--against", "a.pc2", "--json", "a.pc2"]);
+    let cases: [&[&str]; 16] = [
+        &against,
+        &["job", "hero.glb", "-o", ".", "--method", "lbs"],
+        &["states", "hero.glb", "-o", "states", "--before", "0,1", "--method", "lbs"],
         &["info", "hero.glb", "--json", "hero.glb"],
         &json,
         &plot,

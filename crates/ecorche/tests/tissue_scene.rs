@@ -141,20 +141,20 @@ fn a_checkpoint_belongs_to_the_files_the_scene_names() {
 fn mistakes_are_named_with_their_line() {
     let good = hanging("m", 1.0);
     assert!(parse(&good).is_ok());
-    let cases: [(&str, &str, &str); 22] = [
+    let cases: [(&str, &str, &str); 24] = [
         (
             "bone = \"wall\"",
             "bone = \"wal\"",
             "arm.toml:18: body \"bar\", origin: no bone is called \"wal\"; bones: wall",
         ),
-        ("young = 3e4", "young = nan", "arm.toml:9: a number is nan or inf"),
-        ("low = [0, 0, 0]", "low = [0,\n  nan, 0]", "arm.toml:17: a number is nan or inf"),
+        ("young = 3e4", "young = nan", "arm.toml:9: [material.flesh] young: a number is nan or inf"),
+        ("low = [0, 0, 0]", "low = [0,\n  nan, 0]", "arm.toml:17: [body]: a number is nan or inf"),
         ("young = 3e4", "young = -1.0", "young and density must be above 0"),
         ("poisson = 0.45", "poisson = 0.5", "poisson must be at least 0 and below 0.5"),
         ("poisson = 0.45", "", "material \"flesh\": give poisson or bulk, and not both"),
         ("poisson = 0.45", "bulk = 1e3", "bulk must be above a third of young"),
         ("version = 1", "version = 1\nup = \"x\"", "arm.toml:2:"),
-        ("poisson = 0.45", "poison = 0.45", "arm.toml:10: unknown field `poison`"),
+        ("poisson = 0.45", "poison = 0.45", "arm.toml:10: [material.flesh]: unknown field `poison`"),
         ("material = \"flesh\"", "material = \"flsh\"", "no material is called \"flsh\"; materials: flesh"),
         (
             "near = [0, 0, 0]",
@@ -171,7 +171,13 @@ fn mistakes_are_named_with_their_line() {
         ("seconds = 0.5", "halvings = 17", "arm.toml:5: [run] halvings: must be at most 16"),
         ("seconds = 0.5", "rest_blend = -1.0", "arm.toml:5: [run] rest_blend: must not be negative"),
         ("seconds = 0.5", "tolerance = 0.0", "arm.toml:5: [run] tolerance: must be above 0"),
-        ("fps = 30", "fps = \"fast\"", "arm.toml:4:"),
+        (
+            "fps = 30",
+            "fps = \"fast\"",
+            "arm.toml:4: [run] fps: invalid type: string \"fast\", expected a number",
+        ),
+        ("seconds = 0.5", "iterations = -3", "arm.toml:5: [run] iterations: invalid value"),
+        ("seconds = 0.5", "mode = \"fast\"", "arm.toml:5: [run] mode: unknown variant `fast`"),
     ];
     for (from, to, expected) in cases {
         let text = good.replace(from, to);

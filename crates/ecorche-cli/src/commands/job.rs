@@ -19,6 +19,13 @@ use std::path::{Path, PathBuf};
 /// The Flamenco job type, see docs/farm.md.
 const FLAMENCO: &str = include_str!("../../farm/ecorche-bake.js");
 
+/// The name it gets.
+const FLAMENCO_FILE: &str = "ecorche-bake.js";
+
+/// The job in JSON: template, values of its parameters as the farm and as `openjd` read them, the files it needs.
+const JSON_FILES: [&str; 4] =
+    ["template.json", "parameter_values.json", "parameters.json", "asset_references.json"];
+
 /// Most values of a task parameter that the specification allows.
 const MOST_CHUNKS: usize = 1024;
 
@@ -28,24 +35,31 @@ pub fn run(arguments: &Job, console: &Console) -> Result<Outcome, Failure> {
     let plan = &source::one_plan(&ingredients, &arguments.sampling, &arguments.rig.file, console)?;
     let method = arguments.deformation.method(&ingredients, console)?;
     let settings = ingredients.settings(Some(method.clone()));
+    // What a bake refuses is not found out on the farm.
+    ingredients.check(&settings)?;
     let remembers = settings.coherent
         || !settings.stack.surface.is_empty()
         || (settings.stack.under == Under::Flesh && settings.muscles.remembers());
     let chunks = chunks(&plan.frames, usize::from(arguments.chunks));
     let clip = plan.clip.map_or("rest pose", |clip| clip.name.as_str());
-
-    make_folder(&arguments.output)?;
-    let folder = std::path::absolute(&arguments.output)?;
-    let results = match &arguments.results {
-        Some(results) => std::path::absolute(results)?,
-        None => folder.join("results"),
-    };
     let name = arguments.name.clone().unwrap_or_else(|| stem_of(&arguments.rig.file));
     if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || "-_".contains(c)) {
         return Err(
             format!("--name {name}: only letters, digits, - and _ are allowed; choose another").into()
         );
     }
+    let folder = std::path::absolute(&arguments.output)?;
+    let at = |file: &str| folder.join(file);
+    let mesh = at(&format!("{name}.rest.obj"));
+    let mut written: Vec<PathBuf> = JSON_FILES.iter().copied().chain([FLAMENCO_FILE]).map(at).collect();
+    written.push(mesh.clone());
+    source::protect_inputs(&ingredients.inputs(), &written)?;
+
+    make_folder(&folder)?;
+    let results = match &arguments.results {
+        Some(results) => std::path::absolute(results)?,
+        None => folder.join("results"),
+    };
     let mut parameters = Parameters::default();
     parameters.add("Ecorche", "STRING", None, "The program, by its name or with its path.", "ecorche".into());
     parameters.add(
@@ -58,7 +72,6 @@ pub fn run(arguments: &Job, console: &Console) -> Result<Outcome, Failure> {
     let common = common(arguments, clip, plan.fps, &method.to_string(), &mut parameters)?;
     let template = template(&name, clip, &parameters, &common, &plan.frames, &chunks, remembers);
 
-    let at = |file: &str| folder.join(file);
     let inputs: Vec<String> = ingredients
         .inputs()
         .iter()
@@ -69,16 +82,11 @@ pub fn run(arguments: &Job, console: &Console) -> Result<Outcome, Failure> {
         "outputs": { "directories": [results.display().to_string()] },
         "referencedPaths": [],
     } });
-    for (file, value) in [
-        ("template.json", &template),
-        ("parameter_values.json", &parameters.as_list()),
-        ("parameters.json", &parameters.as_object()),
-        ("asset_references.json", &assets),
-    ] {
+    let values = [template, parameters.as_list(), parameters.as_object(), assets];
+    for (file, value) in JSON_FILES.iter().zip(&values) {
         super::write_json(&at(file), value, console)?;
     }
-    console.print_path(&file::write(&at("ecorche-bake.js"), FLAMENCO.as_bytes())?)?;
-    let mesh = at(&format!("{name}.rest.obj"));
+    console.print_path(&file::write(&at(FLAMENCO_FILE), FLAMENCO.as_bytes())?)?;
     console.print_path(&obj::write(&mesh, &ingredients.character, &rest(&ingredients.character)?)?)?;
     console.note(&format!(
         "{clip}: frames {}-{} in {} chunks{}; on this machine: openjd run {} -p file://{}",
@@ -86,8 +94,8 @@ pub fn run(arguments: &Job, console: &Console) -> Result<Outcome, Failure> {
         plan.frames.end(),
         chunks.len(),
         if remembers { ", states first" } else { "" },
-        at("template.json").display(),
-        at("parameters.json").display(),
+        at(JSON_FILES[0]).display(),
+        at(JSON_FILES[2]).display(),
     ));
     Ok(Outcome::Done)
 }

@@ -15,6 +15,7 @@ use ecorche::output::sheet::Sheet;
 use ecorche::sampling::Plan;
 use ecorche::skinning::Surface;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 /// Measured clips: the name, then each method with its figures.
 pub type Measured = Vec<(String, Vec<(String, ClipFigures)>)>;
@@ -38,7 +39,8 @@ pub fn run(arguments: &Measure, console: &Console) -> Result<Outcome, Failure> {
         several => names::labelled(path, several),
     });
     let outputs = [&arguments.json, &arguments.plot].into_iter().flatten().chain(&muscle_plots);
-    source::protect_inputs(&ingredients.inputs(), &outputs.cloned().collect::<Vec<_>>())?;
+    let inputs: Vec<PathBuf> = ingredients.inputs().into_iter().chain(arguments.against.clone()).collect();
+    source::protect_inputs(&inputs, &outputs.cloned().collect::<Vec<_>>())?;
     let surface = Surface::new(&ingredients.character).ok_or_else(|| {
         format!("{}: has no skinned mesh to measure; give it weights with --weights heat", arguments.rig.file)
     })?;

@@ -29,6 +29,8 @@ pub fn run(arguments: &States, console: &Console) -> Result<Outcome, Failure> {
         )
         .into());
     }
+    let written: Vec<PathBuf> = frames.iter().map(|&frame| state_path(&arguments.output, frame)).collect();
+    source::protect_inputs(&ingredients.inputs(), &written)?;
     let method = arguments.deformation.method(&ingredients, console)?;
     let settings = ingredients.settings(Some(method));
     let body = bind(&ingredients, settings.clone(), source::user_cache(&arguments.cache).as_ref(), console)?;
@@ -37,9 +39,9 @@ pub fn run(arguments: &States, console: &Console) -> Result<Outcome, Failure> {
     let mut playback = Playback::new(&body, plan);
     let mut workspace = Workspace::default();
     let bar = console.progress("states", frames.len());
-    for (done, &frame) in frames.iter().enumerate() {
+    for ((done, &frame), path) in frames.iter().enumerate().zip(&written) {
         playback.play_to(frame, &mut workspace);
-        console.print_path(&save_state(&state_path(&arguments.output, frame), &playback.state(), &key)?)?;
+        console.print_path(&save_state(path, &playback.state(), &key)?)?;
         bar.set_position(done as u64 + 1);
     }
     bar.finish_and_clear();

@@ -166,7 +166,7 @@ fn a_merged_cache_holds_every_vertex_of_every_instance() {
         writer.write(&scene.crowd, time).unwrap();
     }
     let paths = writer.finish().unwrap();
-    assert_eq!(paths, [path.clone()]);
+    assert_eq!(paths, std::slice::from_ref(&path));
     let bytes = std::fs::metadata(path).unwrap().len() as usize;
     assert_eq!(bytes, 32 + 4 * 12 * 6 * one);
 }

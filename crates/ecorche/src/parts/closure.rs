@@ -45,6 +45,10 @@ const OPEN_END: f32 = 0.2;
 /// Of the larger ball's radius: a closure nearer to it than this says the same twice.
 pub(super) const SAME: f32 = 0.5;
 
+/// Most closures of a part, the largest: they are samples of the fit, whose time grows with the cube of their number. The athlete's
+/// parts have 13 at most; those of a body stretched a thousand times to a sheet, a thousand.
+const MOST: usize = 100;
+
 /// The balls of one cut, largest first.
 pub(super) fn balls(to: u32, faces: &[Face], inner_radius: f32, spacing: Spacing) -> Vec<Closure> {
     let mut order: Vec<usize> = (0..faces.len()).collect();
@@ -57,7 +61,7 @@ pub(super) fn balls(to: u32, faces: &[Face], inner_radius: f32, spacing: Spacing
     }
     for i in order {
         let Face { point, depth, .. } = faces[i];
-        if depth < spacing.smallest * largest {
+        if depth < spacing.smallest * largest || closures.len() == MOST {
             break;
         }
         if !left[i] {
@@ -81,11 +85,14 @@ pub(super) fn balls(to: u32, faces: &[Face], inner_radius: f32, spacing: Spacing
     closures
 }
 
-/// Drops closures that lie beside a larger one; the rest, largest first.
+/// Drops closures that lie beside a larger one; the rest, largest first, as many as a part may have.
 pub(super) fn distinct(mut closures: Vec<Closure>) -> Vec<Closure> {
     closures.sort_by(|a, b| b.radius.total_cmp(&a.radius).then(a.to.cmp(&b.to)));
     let mut kept: Vec<Closure> = Vec::new();
     for closure in closures {
+        if kept.len() == MOST {
+            break;
+        }
         let near = |k: &Closure| k.sample.position.distance(closure.sample.position) < SAME * k.radius;
         if !kept.iter().any(near) {
             kept.push(closure);

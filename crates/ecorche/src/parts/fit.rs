@@ -6,7 +6,7 @@ use super::outside::Outside;
 use super::solid::{EMPTY, Face, Solid};
 use super::symmetry::{Even, Mirror, Pair};
 use crate::field::grid::BakeError;
-use crate::field::hrbf::{self, FitError};
+use crate::field::hrbf::{self, FitError, Hrbf};
 use crate::field::{CompactHrbf, Field, Grid, GridSettings, Sample, Support, SurfaceSample};
 use crate::geom::{TriMesh, poisson_disk};
 use crate::pieces::skeleton::distance_to_segments;
@@ -87,11 +87,29 @@ const THIN: [f32; 2] = [0.4, 0.2];
 /// Samples per square inner radius of skin; a tube as long as thick gets the 50 of the papers.
 const DENSITY: f32 = 2.6;
 
+/// What was solved last. Tries often differ in nothing that is solved for, and then share it.
+#[derive(Default)]
+pub(super) struct LastSolve(Option<(Vec<SurfaceSample>, f64, Result<Hrbf, FitError>)>);
+
+impl LastSolve {
+    fn solve(&mut self, samples: Vec<SurfaceSample>, scale: f64) -> Result<Hrbf, FitError> {
+        match &self.0 {
+            Some((known, of_scale, solved)) if *known == samples && *of_scale == scale => solved.clone(),
+            _ => {
+                let solved = hrbf::fit(&samples, scale);
+                self.0 = Some((samples, scale, solved.clone()));
+                solved
+            }
+        }
+    }
+}
+
 pub(super) fn fit(
     outside: &Outside,
     skin: &Skin,
     closures: &[Closure],
     variation: Variation,
+    last: &mut LastSolve,
     settings: &PartSettings,
 ) -> Result<Fitted, FitError> {
     let inner = skin.inner_radius.max(f32::MIN_POSITIVE);
@@ -130,7 +148,7 @@ pub(super) fn fit(
     let radius = farthest.clamp(settings.smallest_radius * inner, variation.radius * inner);
     let scale = scale(&samples, &skin.segments, inner);
     let closures: Vec<SurfaceSample> = closures.iter().map(|c| c.sample).collect();
-    let (hrbf, field, cut_border) = field(&samples, &closures, scale, radius, skin.mirror, settings)?;
+    let (hrbf, field, cut_border) = field(&samples, &closures, scale, radius, skin.mirror, last, settings)?;
     Ok(Fitted { samples, closures, radius, hrbf, field, cut_border })
 }
 
@@ -150,10 +168,11 @@ pub(super) fn field(
     scale: f64,
     radius: f32,
     mirror: Option<Mirror>,
+    last: &mut LastSolve,
     settings: &PartSettings,
 ) -> Result<(CompactHrbf, Grid, f32), FitError> {
     let all: Vec<SurfaceSample> = samples.iter().chain(closures).copied().collect();
-    let hrbf = CompactHrbf::new(hrbf::fit(&all, scale)?, radius);
+    let hrbf = CompactHrbf::new(last.solve(all, scale)?, radius);
     let cut_border = cut_border(&hrbf, radius);
     let baked = if cut_border > 0.0 {
         bake(&Faded { field: &hrbf, width: FADE * radius }, mirror, settings)

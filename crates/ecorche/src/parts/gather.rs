@@ -226,7 +226,7 @@ impl Body<'_> {
         let mut variation = Variation::usual(self.settings);
         let mut caps = closures(variation.spacing);
         let mut best: Option<(Fitted, PartReport)> = None;
-        let mut tried = Vec::new();
+        let (mut tried, mut last) = (Vec::new(), fit::LastSolve::default());
         for attempt in [
             None,
             Some(Attempt::NoThinFeatures),
@@ -245,7 +245,8 @@ impl Body<'_> {
                 }
             }
             tried.extend(attempt);
-            let Ok(fitted) = fit::fit(&self.outside, &skin, &caps, variation, self.settings) else {
+            let Ok(fitted) = fit::fit(&self.outside, &skin, &caps, variation, &mut last, self.settings)
+            else {
                 continue;
             };
             let mut report = PartReport { tried: tried.clone(), ..PartReport::default() };

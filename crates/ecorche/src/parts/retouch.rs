@@ -1,5 +1,6 @@
 //! Samples that the user adds and removes.
 
+use super::fit::LastSolve;
 use super::{Part, PartSettings, Parts, fit};
 use crate::field::SurfaceSample;
 use glam::Vec3;
@@ -44,7 +45,10 @@ fn retouch(part: &mut Part, change: &Retouch, settings: &PartSettings) {
     }
     samples.extend(&change.add);
     let scale = fit::scale(&samples, &part.bone, part.inner_radius);
-    if let Ok((hrbf, field, _)) = fit::field(&samples, &part.closures, scale, part.radius, None, settings) {
+    let last = &mut LastSolve::default();
+    if let Ok((hrbf, field, _)) =
+        fit::field(&samples, &part.closures, scale, part.radius, None, last, settings)
+    {
         part.samples = samples;
         part.hrbf = hrbf;
         part.field = field;

@@ -24,7 +24,7 @@ use crate::anatomy::{Anatomy, AnatomyFile, FileError};
 use crate::cache::Cache;
 use crate::character::motion::{self, JoinError, JoinReport};
 use crate::character::{self, Character, Clip, ReadError, Repair};
-use crate::deform::{BindError, Body, Settings, Stack, Tracking};
+use crate::deform::{BindError, Body, Settings, Stack, Tracking, Under};
 use crate::muscle::Motion;
 use crate::muscle::definition::BodyDef;
 use crate::samples::{self, SampleError};
@@ -443,6 +443,17 @@ impl Ingredients {
             settings.muscles.motion = Motion::Kinematic;
         }
         settings
+    }
+
+    /// Refuses what a bind refuses in the settings and in the anatomy, in the same words and without the work of one.
+    pub fn check(&self, settings: &Settings) -> Result<(), RecipeError> {
+        settings.stack.check().map_err(BindError::from)?;
+        match &self.anatomy_file {
+            Some(file) if settings.stack.under == Under::Flesh => {
+                Ok(file.check_on(&self.character, &self.folder).map_err(FileError::from)?)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Binds the character. What takes long is looked up in `cache` first, if given, and kept there.

@@ -17,7 +17,8 @@
 //! clothes do not hide the bones of the body; and nothing is left without weights:
 //! - a component that sees no bone (eyes, teeth, buckles) follows the nearest skin that does, as one
 //!   rigid piece if it is small;
-//! - if no component sees a bone (open or inside-out meshes), the nearest bone counts, seen or not.
+//! - if no component sees a bone (open or inside-out meshes), or if the triangles are a heap through which the rays
+//!   would take hours, the nearest bone counts, seen or not.
 //!
 //! A joint owns the segments to its children. One without children goes on in its parent's direction,
 //! through `LEAF_DEPTH` of what is left to the surface; beside siblings at its parent's own place it
@@ -26,13 +27,14 @@
 //! that is outside too.
 
 use crate::character::{Binding, Character, Influences, Mesh, Pose, Repair, Skeleton, Skin, add_up_repeated};
-use crate::geom::bvh::Bvh;
+use crate::geom::bvh::{Bvh, Hit};
 use crate::geom::intersect::Ray;
 use crate::geom::{Adjacency, Laplacian, TriMesh};
 use crate::math::sparse::{FactorError, SparseCholesky};
 use glam::{Affine3A, Vec3};
 use rayon::prelude::*;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How far a last bone reaches towards the surface. At 1 finger tips would be at distance 0 and take
 /// all heat, at 0.5 a long hand is nearer to the forearm than to its own joint.
@@ -49,6 +51,12 @@ const SAME_DISTANCE: f32 = 1e-4;
 /// Components below this share of the surface's size follow the skin as one piece: eyes (0.02 of a
 /// body) do, trousers (0.5) must not.
 const RIGID_SIZE: f32 = 0.1;
+
+/// Rays to bones that look at more triangles per vertex and bone, on average, go through a heap: Geno's (clothes, 9,332 vertices) look
+/// at 4, those of 40,000 triangles on one edge at nearly all. Few bones count as `FEW_BONES`; few triangles are no heap.
+const LOOKED_AT: usize = 20;
+const FEW_BONES: usize = 50;
+const FEW_LOOKED_AT: usize = 10_000_000;
 
 /// Settings of [`heat_weights`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -354,6 +362,8 @@ struct Scene<'a> {
     normals: Vec<Vec3>,
     /// One per component.
     shapes: Vec<Shape>,
+    /// Triangles that rays to bones have looked at so far.
+    looked_at: AtomicUsize,
 }
 
 impl Scene<'_> {
@@ -383,6 +393,13 @@ impl Scene<'_> {
         source
     }
 
+    /// Whether rays have looked at so many triangles that most of these must lie in the same place. Then what is seen so far is
+    /// of no use: when that was found out depends on the threads.
+    fn is_heap(&self) -> bool {
+        let (vertices, bones) = (self.surface.positions.len(), self.bones.len().max(FEW_BONES));
+        self.looked_at.load(Ordering::Relaxed) > (LOOKED_AT * bones * vertices).max(FEW_LOOKED_AT)
+    }
+
     /// Whether the way from vertex `v` to `point` stays inside the vertex's component: it starts
     /// inward, and the first skin it meets is left through the inside, at the point or after it.
     fn sees(&self, v: usize, point: Vec3) -> bool {
@@ -394,15 +411,21 @@ impl Scene<'_> {
         if inward.dot(self.normals[v]) < 0.0 {
             return false;
         }
-        let triangles = &self.surface.triangles;
-        let hit =
-            self.bvh.first_hit(&Ray::new(p, way), f32::MAX, &self.surface.positions, triangles, |hit| {
-                let triangle = triangles[hit.triangle as usize];
-                // The first part of the way is skipped for sheets that touch the vertex without sharing it.
-                hit.distance > 1e-3
-                    && !triangle.contains(&(v as u32))
-                    && self.component[triangle[0] as usize] == component
-            });
+        if self.is_heap() {
+            return false;
+        }
+        let (positions, triangles) = (&self.surface.positions, &self.surface.triangles);
+        let accept = |hit: &Hit| {
+            let triangle = triangles[hit.triangle as usize];
+            // The first part of the way is skipped for sheets that touch the vertex without sharing it.
+            hit.distance > 1e-3
+                && !triangle.contains(&(v as u32))
+                && self.component[triangle[0] as usize] == component
+        };
+        let (ray, mut looked_at) = (Ray::new(p, way), 0);
+        let count = |more| looked_at += more;
+        let hit = self.bvh.first_hit_counted(&ray, f32::MAX, positions, triangles, accept, count);
+        self.looked_at.fetch_add(looked_at, Ordering::Relaxed);
         // Next to a sharp edge a way may start outside although it goes against the vertex's normal.
         hit.map_or(!shape.closed, |hit| hit.distance > 1.0 - OUTSIDE_SLACK && hit.front == shape.inside_out)
     }
@@ -441,19 +464,24 @@ fn surface_weights(
     let (component, components) = adjacency.components();
     let shapes = shapes(surface, &adjacency, &component, components);
     let normals = surface.normals();
-    let scene = Scene { surface, bvh: &bvh, bones: &bones, component: &component, normals, shapes };
+    let looked_at = AtomicUsize::new(0);
+    let scene =
+        Scene { surface, bvh: &bvh, bones: &bones, component: &component, normals, shapes, looked_at };
     let count = surface.positions.len();
     let mut repairs = Vec::new();
     let mut sources: Vec<Source> = (0..count).into_par_iter().map(|v| scene.source(v, false)).collect();
     let mut reached = reached_components(&sources, &component, components);
-    if !reached.contains(&true) {
+    let blind = match scene.is_heap() {
+        true => Some(
+            "automatic weights: most triangles lie in the same place, so what sees a bone is not looked for",
+        ),
+        false if reached.contains(&true) => None,
+        false => Some("automatic weights: no vertex sees a bone from the inside"),
+    };
+    if let Some(problem) = blind {
         sources = (0..count).into_par_iter().map(|v| scene.source(v, true)).collect();
         reached = reached_components(&sources, &component, components);
-        repairs.push(Repair::new(
-            &subject,
-            "automatic weights: no vertex sees a bone from the inside",
-            "the nearest bone counts, seen or not",
-        ));
+        repairs.push(Repair::new(&subject, problem, "the nearest bone counts, seen or not"));
     }
     let heated: Vec<bool> = component.iter().map(|&c| reached[c as usize]).collect();
     let mut lists = diffuse(surface, &adjacency, &sources, &heated, bones.len(), settings)

@@ -37,6 +37,20 @@ impl Bvh {
         triangles: &[[u32; 3]],
         accept: impl Fn(&Hit) -> bool,
     ) -> Option<Hit> {
+        self.first_hit_counted(ray, reach, positions, triangles, accept, |_| {})
+    }
+
+    /// As [`Bvh::first_hit`]; `count` is told how many triangles are looked at, leaf by leaf.
+    #[inline]
+    pub fn first_hit_counted(
+        &self,
+        ray: &Ray,
+        reach: f32,
+        positions: &[Vec3],
+        triangles: &[[u32; 3]],
+        accept: impl Fn(&Hit) -> bool,
+        mut count: impl FnMut(usize),
+    ) -> Option<Hit> {
         let mut best: Option<Hit> = None;
         let mut limit = reach;
         let mut stack = Stack::new();
@@ -63,6 +77,7 @@ impl Bvh {
                 }
                 continue;
             }
+            count(node.count as usize);
             for k in node.link as usize..(node.link + node.count) as usize {
                 let triangle = self.order[k];
                 let corners = triangles[triangle as usize].map(|v| positions[v as usize]);

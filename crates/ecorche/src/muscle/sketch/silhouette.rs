@@ -159,7 +159,7 @@ impl Silhouette {
             let all_around = left && right && up && down;
             if is_inside(i) && (all_around || coverage[i] < 0.5) {
                 coverage[i] = 1.0;
-            } else if !is_inside(i) && !(left || right || up || down) {
+            } else if !(is_inside(i) || left || right || up || down) {
                 coverage[i] = 0.0;
             }
         }

@@ -369,16 +369,47 @@ impl<'a> Source<'a> {
         SceneError { path: self.path.to_owned(), line: at.map(|o| self.line(o)), what: what.into() }
     }
 
-    fn parse(&self) -> Result<SceneFile, SceneError> {
-        if let Some(line) = self.text.lines().position(not_finite) {
-            return Err(SceneError {
-                path: self.path.to_owned(),
-                line: Some(line + 1),
-                what: "a number is nan or inf; every number of a scene must be finite".into(),
-            });
+    /// The table and key that the text at an offset belongs to, as the start of a message.
+    fn key(&self, offset: usize) -> String {
+        let before = self.text.get(..offset).unwrap_or(self.text);
+        let (above, line) = before.split_at(before.rfind('\n').map_or(0, |end| end + 1));
+        let table = above.lines().rev().map(str::trim_start).find(|line| line.starts_with('['));
+        let table = table.and_then(|line| Some(line.split_once(']')?.0.trim_start_matches('[').trim()));
+        // Lines of an array that began above have none.
+        let is_key = |key: &&str| key.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
+        let key = line.split_once('=').map(|(key, _)| key.trim()).filter(is_key);
+        match (table, key) {
+            (Some(table), Some(key)) => format!("[{table}] {key}: "),
+            (Some(table), None) => format!("[{table}]: "),
+            (None, Some(key)) => format!("{key}: "),
+            (None, None) => String::new(),
         }
-        let file: SceneFile =
-            toml::from_str(self.text).map_err(|e| self.error(e.span().map(|s| s.start), e.message()))?;
+    }
+
+    fn parse(&self) -> Result<SceneFile, SceneError> {
+        let mut offset = 0;
+        for line in self.text.split_inclusive('\n') {
+            if not_finite(line) {
+                let key = self.key(offset + line.trim_end().len());
+                let what = format!("{key}a number is nan or inf; every number of a scene must be finite");
+                return Err(self.error(Some(offset), what));
+            }
+            offset += line.len();
+        }
+        let file: SceneFile = toml::from_str(self.text).map_err(|e| {
+            let at = e.span().map(|span| span.start);
+            let mut what = format!("{}{}", at.map_or(String::new(), |at| self.key(at)), e.message());
+            for (kind, meaning) in [
+                ("usize", "a whole number, 0 or more"),
+                ("u32", "a whole number, 0 or more"),
+                ("f64", "a number"),
+            ] {
+                if let Some(start) = what.strip_suffix(&format!("expected {kind}")) {
+                    what = format!("{start}expected {meaning}");
+                }
+            }
+            self.error(at, what)
+        })?;
         if *file.version.get_ref() != 1 {
             let what = format!("version {}; this program reads version 1", file.version.get_ref());
             return Err(self.error(Some(file.version.span().start), what));
