@@ -92,6 +92,8 @@ pub struct Member {
     /// How it was made.
     pub level: Level,
     pose: Pose,
+    /// The body that the pose is of.
+    body: usize,
 }
 
 /// What was done for a frame of all.
@@ -149,6 +151,7 @@ impl Crowd {
         }
         let member = |instance: &Instance| Member {
             pose: Pose::rest(bodies[instance.body].character()),
+            body: instance.body,
             ..Member::default()
         };
         let members = instances.iter().map(member).collect();
@@ -165,7 +168,12 @@ impl Crowd {
             if member.level == Level::None && !member.frame.meshes.is_empty() {
                 return;
             }
-            let body = &bodies[instance.body];
+            let (Some(body), Some(pool)) = (bodies.get(instance.body), scratch.get(instance.body)) else {
+                return;
+            };
+            if member.body != instance.body {
+                (member.body, member.pose) = (instance.body, Pose::rest(body.character()));
+            }
             let moment = match instance.clip.and_then(|clip| body.character().clips.get(clip)) {
                 Some(clip) => {
                     let moment = clip.start + wrapped(time + instance.offset, clip.length());
@@ -174,7 +182,6 @@ impl Crowd {
                 }
                 None => time,
             };
-            let pool = &scratch[instance.body];
             // A thread that panicked left nothing half done in the pool: it holds whole workspaces only.
             let taken = pool.lock().unwrap_or_else(|poison| poison.into_inner()).pop();
             let mut workspace = taken.unwrap_or_default();
@@ -205,7 +212,8 @@ impl Crowd {
         &self.instances
     }
 
-    /// To change places, tensions and clips between frames; numbers outside their range are clamped when used.
+    /// To change places, tensions and clips between frames. Tension outside 0 to 1 is clamped when used, a clip that is not there
+    /// leaves the pose as it is, and an instance of a body that is not there keeps its last frame.
     pub fn instances_mut(&mut self) -> &mut [Instance] {
         &mut self.instances
     }

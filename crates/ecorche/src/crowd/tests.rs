@@ -2,6 +2,7 @@ use super::*;
 use crate::deform::Stack;
 use crate::recipe::{MuscleUse, Recipe};
 use std::path::Path;
+use std::sync::Arc;
 
 fn arm(stack: Stack) -> Body {
     let ingredients =
@@ -169,4 +170,23 @@ fn a_merged_cache_holds_every_vertex_of_every_instance() {
     assert_eq!(paths, std::slice::from_ref(&path));
     let bytes = std::fs::metadata(path).unwrap().len() as usize;
     assert_eq!(bytes, 32 + 4 * 12 * 6 * one);
+}
+
+#[test]
+fn an_instance_can_change_its_body_between_frames() {
+    let cylinder = Arc::new(crate::samples::build("cylinder").unwrap());
+    let cylinder = Body::bind(cylinder, Stack::linear(), None).unwrap();
+    let mut crowd =
+        Crowd::new(vec![arm(Stack::linear()), cylinder], vec![Instance::default()], Detail::default())
+            .unwrap();
+    crowd.frame(0.0, None);
+    let first = crowd.members()[0].frame.meshes.clone();
+    crowd.instances_mut()[0].body = 1;
+    crowd.frame(0.0, None);
+    assert_ne!(crowd.members()[0].frame.meshes[0].positions.len(), first[0].positions.len());
+    // A body that is not there: the frame stays.
+    let last = crowd.members()[0].frame.meshes.clone();
+    crowd.instances_mut()[0].body = 7;
+    crowd.frame(1.0, None);
+    assert_eq!(crowd.members()[0].frame.meshes, last);
 }
