@@ -8,7 +8,7 @@ use ecorche::character::Clip;
 use ecorche::character::motion::Transfer;
 use ecorche::recipe::{self, Ingredients, Note, Recipe};
 use ecorche::sampling::{Plan, Sampling};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Reads what the recipe names and tells what the user should know about it.
 pub fn read(recipe: &Recipe, console: &Console) -> Result<Ingredients, Failure> {
@@ -121,6 +121,15 @@ pub fn plan_to_draw<'a>(
 /// Refuses to write over what is read, and anything twice.
 pub fn protect_inputs(inputs: &[PathBuf], outputs: &[PathBuf]) -> Result<(), Failure> {
     Ok(recipe::protect_inputs(inputs, outputs)?)
+}
+
+/// Refuses to write over a file that a person may have edited, unless told to.
+pub fn keep_existing(path: &Path, force: bool) -> Result<(), Failure> {
+    if path.exists() && !force {
+        let exists = "exists; choose another with -o, or overwrite it with --force";
+        return Err(format!("{}: {exists}", path.display()).into());
+    }
+    Ok(())
 }
 
 /// The user's disk cache, unless switched off.

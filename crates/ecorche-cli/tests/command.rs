@@ -379,25 +379,34 @@ fn operators_are_drawn_and_unknown_ones_list_the_known() {
     assert!(text(&unknown.stderr).contains("clean-union"));
 }
 
-#[test]
-fn a_drawing_becomes_the_lines_of_a_muscle_and_a_picture() {
-    let folder = folder();
-    let path = |name: &str| folder.path().join(name);
+/// An ellipse 99 pixels long, as PNG.
+fn drawn_muscle() -> Vec<u8> {
     let ink = |i: usize| {
         let (x, y) = ((i % 120) as f32 - 60.0, (i / 120) as f32 - 60.0);
         if (x / 15.0).powi(2) + (y / 50.0).powi(2) < 1.0 { [20; 3] } else { [250; 3] }
     };
     let mut png = Vec::new();
     Picture::from_pixels(120, 120, (0..120 * 120).map(ink).collect()).encode_png(&mut png).unwrap();
-    std::fs::write(path("biceps.png"), png).unwrap();
+    png
+}
+
+#[test]
+fn a_drawing_becomes_the_lines_of_a_muscle_and_a_picture() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("biceps.png"), drawn_muscle()).unwrap();
     let output = ecorche(&["profile", "biceps.png", "--length", "0.2"], folder.path());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    assert!(text(&output.stdout).contains("100.") && path("biceps_fit.png").exists());
+    assert!(text(&output.stdout).contains("99.0 pixels") && path("biceps_fit.png").exists());
     let lines = std::fs::read_to_string(path("biceps.toml")).unwrap();
+    // The beta profile is 120.6 pixels long and its mean radius 11.13: 0.0923 of 0.2 m.
     assert!(
-        lines.contains("\nwidth = 0.02") && lines.contains("\nprofile = { rest = [2, 2], active = [3, 3] }"),
+        lines.contains("\nwidth = 0.0185")
+            && lines.contains("\nprofile = { rest = [2, 2], active = [3, 3] }"),
         "{lines}"
     );
+    let output = ecorche(&["profile", "biceps.png"], folder.path());
+    assert!(output.status.code() == Some(2) && text(&output.stderr).contains("biceps.toml: exists"));
     std::fs::write(path("words.png"), "words").unwrap();
     let output = ecorche(&["profile", "words.png", "-o", "out.toml"], folder.path());
     assert_eq!(output.status.code(), Some(2));
@@ -471,17 +480,20 @@ fn closed_pipe() -> std::process::Stdio {
 }
 
 /// One run of every command that prints, in the order of the help.
-const EVERY_COMMAND: [&str; 17] = [
+const EVERY_COMMAND: [&str; 20] = [
     "demo --sample cylinder?segments=8&rings=8 -o demo",
     "info sample:cylinder",
-    "init sample:cylinder -o anatomy.toml --force",
+    "init sample:arm?resolution=2000 -o anatomy.toml --force",
+    "transfer anatomy.toml sample:arm?resolution=2000 sample:arm?resolution=2000 -o moved.toml --force",
     "bake sample:cylinder -o out.pc2 --clip all --fps 2 --method lbs",
     "render sample:cylinder -o out.png --size 40x40 --method lbs",
     "measure sample:cylinder --methods lbs --fps 2 --json out.json",
     "bench --list",
+    "crowd crowd.toml",
     "samples",
     "field sample:cylinder -o field.png --size 40x40 --path 5 --clip bend --frame 3",
     "operator union",
+    "profile sketch.png --force",
     "join out.bend.pc2 -o joined.pc2 --unchecked",
     "states sample:cylinder --clip bend --fps 2 --before 0,1 --method lbs -o states",
     "job sample:cylinder --clip bend --fps 2 --chunks 2 --method lbs -o job",
@@ -502,6 +514,9 @@ fn a_reader_who_leaves_ends_no_command_and_loses_no_file() {
     let listed: Vec<&str> = listed.filter(|name| !["studio", "help"].contains(name)).collect();
     let names: Vec<&str> = EVERY_COMMAND.iter().filter_map(|c| c.split(' ').next()).collect();
     assert_eq!(names, listed);
+    std::fs::write(folder.path().join("sketch.png"), drawn_muscle()).unwrap();
+    let crowd = "frames = [0, 1]\n[[character]]\nname = \"tube\"\nfile = \"sample:cylinder\"\nmethod = \"lbs\"\n[[instance]]\ncharacter = \"tube\"\n";
+    std::fs::write(folder.path().join("crowd.toml"), crowd).unwrap();
     let scene = concat!(env!("CARGO_MANIFEST_DIR"), "/../ecorche/examples/scenes/arm.toml");
     for line in EVERY_COMMAND {
         let run = |out: std::process::Stdio, err: std::process::Stdio| {

@@ -109,6 +109,9 @@ pub struct ProfileArguments {
     /// Lines to write; SKETCH.toml by default. Pictures lie beside them and end in _fit.png
     #[arg(long, short, value_name = "OUT")]
     pub output: Option<PathBuf>,
+    /// Overwrite OUT if it exists
+    #[arg(long)]
+    pub force: bool,
     /// Length of the muscle, metres, to give its width in metres
     #[arg(long, value_name = "METRES")]
     pub length: Option<f64>,

@@ -11,13 +11,7 @@ use ecorche::recipe::read_character;
 /// Writes the file and says what was placed and what was not.
 pub fn run(arguments: &Init, console: &Console) -> Result<Outcome, Failure> {
     let path = &arguments.output;
-    if path.exists() && !arguments.force {
-        return Err(format!(
-            "{}: exists; choose another with -o, or overwrite it with --force",
-            path.display()
-        )
-        .into());
-    }
+    source::keep_existing(path, arguments.force)?;
     source::protect_inputs(&[arguments.file.clone().into()], std::slice::from_ref(path))?;
     let character = read_character(&arguments.file)?;
     console.warn_of_repairs(&arguments.file, &character.repairs);

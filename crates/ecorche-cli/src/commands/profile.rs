@@ -28,6 +28,7 @@ pub fn run(arguments: &ProfileArguments, console: &Console) -> Result<Outcome, F
     let inputs: Vec<PathBuf> = sketches.iter().map(|p| p.to_path_buf()).collect();
     let outputs: Vec<PathBuf> = pictures.iter().chain([&lines]).cloned().collect();
     source::protect_inputs(&inputs, &outputs)?;
+    source::keep_existing(&lines, arguments.force)?;
     let mut found = Vec::new();
     for path in &sketches {
         let named = |error: String| format!("{}: {error}", path.display());

@@ -12,10 +12,7 @@ use std::path::PathBuf;
 /// Writes the file and says what found no place and how much the lengths changed.
 pub fn run(arguments: &TransferArguments, console: &Console) -> Result<Outcome, Failure> {
     let path = &arguments.output;
-    if path.exists() && !arguments.force {
-        let exists = "exists; choose another with -o, or overwrite it with --force";
-        return Err(format!("{}: {exists}", path.display()).into());
-    }
+    source::keep_existing(path, arguments.force)?;
     let inputs: Vec<PathBuf> =
         vec![arguments.anatomy.clone(), arguments.from.clone().into(), arguments.to.clone().into()];
     source::protect_inputs(&inputs, std::slice::from_ref(path))?;
