@@ -1,7 +1,7 @@
 //! A muscle set made in one body, placed in another.
 //!
 //! Neither topology nor names of joints need match: both skeletons are recognised as human, and a place goes over by its coordinates
-//! along, around and from bone to skin ([`Atlas`]). A muscle is as wide as the room it has there: its width goes with the largest that
+//! along, around and from bone to skin (`preset/coordinates.rs`). A muscle is as wide as the room it has there: its width goes with the largest that
 //! stays inside the skin in either body. What names a bone that the other body has not, goes to the next one towards the hips
 //! that both have.
 

@@ -7,6 +7,7 @@
 use super::bone::Relation;
 use super::level::{LevelInput, SLOPE};
 use super::pose::{Posed, marked};
+use super::search::MOST_CONTACT_OFFSET;
 use glam::Vec3A;
 use rayon::prelude::*;
 
@@ -21,10 +22,6 @@ const SEARCH_REACH: f32 = 1.35;
 /// Cosine between skin normal and n above which the skin faces away from the other bone. Without it the fingers of the
 /// athlete's fist dent the back of the hand; the value itself was not varied.
 const LOOKS_AWAY: f32 = 0.2;
-/// In depths of the burial: how far skin in the fold of a joint is taken out. Fields do not fold as skin does, and without a limit they open
-/// folds that skinning keeps shut: behind the knee of the running mh_base by 20 mm. At 1 the crouching Rocketbox man loses a point more of
-/// his volume.
-const MOST_FOLD_WAY: f32 = 2.5;
 /// Contact, 0 to 1, below which no crossing is looked for.
 const LEAST_CONTACT: f32 = 0.5;
 
@@ -120,7 +117,7 @@ pub(super) fn take_out(
     near: &[u64],
     samples: &mut u32,
 ) -> (Vec3A, u32) {
-    if input.near_contact < LEAST_CONTACT || input.depth <= 0.0 {
+    if input.near_contact < LEAST_CONTACT {
         return (x, u32::MAX);
     }
     let own = posed.model.part[v];
@@ -133,9 +130,14 @@ pub(super) fn take_out(
         {
             continue;
         }
-        let Some((distance, direction)) = first_crossing(posed, v, input, k, x, samples) else { continue };
         let is_fold = posed.model.relation(own, k) == Relation::Joint;
-        let distance = if is_fold { distance.min(MOST_FOLD_WAY * input.depth) } else { distance };
+        if is_fold && input.depth <= 0.0 {
+            continue;
+        }
+        let Some((distance, direction)) = first_crossing(posed, v, input, k, x, samples) else { continue };
+        // Fields do not fold as skin does. Without a limit they open folds that skinning keeps shut: behind the knee of the running
+        // mh_base by 20 mm.
+        let distance = if is_fold { distance.min(MOST_CONTACT_OFFSET * input.depth) } else { distance };
         if farthest.is_none_or(|f| distance > f.0) {
             farthest = Some((distance, direction, k));
         }
