@@ -350,7 +350,6 @@ impl Body {
         self.run(pose, time, None, None, how, workspace, frame);
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn run(
         &self,
         pose: &Pose,
