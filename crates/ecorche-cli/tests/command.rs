@@ -480,7 +480,7 @@ fn closed_pipe() -> std::process::Stdio {
 }
 
 /// One run of every command that prints, in the order of the help.
-const EVERY_COMMAND: [&str; 20] = [
+const EVERY_COMMAND: [&str; 21] = [
     "demo --sample cylinder?segments=8&rings=8 -o demo",
     "info sample:cylinder",
     "init sample:arm?resolution=2000 -o anatomy.toml --force",
@@ -499,6 +499,7 @@ const EVERY_COMMAND: [&str; 20] = [
     "job sample:cylinder --clip bend --fps 2 --chunks 2 --method lbs -o job",
     "tissue SCENE -o tissue --until 0",
     "reference sample:cylinder?segments=8&rings=8 -o reference.pc2 --frames 0-0 --fps 2 --edge 0.05",
+    "hero sample:arm?resolution=2000 --anatomy anatomy.toml --region leftLowerArm -o hero.pc2 --frames 0-0 --fps 2 --tetrahedra 1500",
     "man pages",
     "completions bash",
 ];

@@ -6,12 +6,12 @@ use ecorche::anatomy::Anatomy;
 use ecorche::bake::{BakeError, bake};
 use ecorche::output::{Format, obj};
 use ecorche::sampling::{Plan, Sampling};
-use ecorche::surface::LayerDef;
+use ecorche::watch::Watch;
 use serde::Serialize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How far a bake is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -20,6 +20,8 @@ pub struct Progress {
     pub step: u64,
     /// Whether one runs.
     pub running: bool,
+    /// Whether its body is still being bound; nothing is written then.
+    pub preparing: bool,
     /// Frames written.
     pub done: usize,
     /// Of how many.
@@ -36,8 +38,15 @@ pub struct Progress {
 #[derive(Debug, Default)]
 pub struct Bake {
     progress: Mutex<Progress>,
+    /// Of the binding before the first frame.
+    watch: Mutex<Arc<Watch>>,
+    /// Number of the bake that runs or ran last. One that was given up goes on without it, and changes nothing.
+    number: AtomicU64,
     stop: AtomicBool,
 }
+
+/// What is said of one that was cancelled.
+const CANCELLED: &str = "cancelled; nothing was written";
 
 impl Bake {
     fn lock(&self) -> MutexGuard<'_, Progress> {
@@ -49,40 +58,57 @@ impl Bake {
         self.lock().clone()
     }
 
-    fn update(&self, change: impl FnOnce(&mut Progress)) {
+    /// Changes the progress of bake `number`; false if it was given up.
+    fn update(&self, number: u64, change: impl FnOnce(&mut Progress)) -> bool {
         let mut progress = self.lock();
-        change(&mut progress);
-        progress.step += 1;
-    }
-
-    /// Claims the bake; false while another runs.
-    pub fn begin(&self) -> bool {
-        let mut progress = self.lock();
-        if progress.running {
+        if self.number.load(Ordering::Relaxed) != number {
             return false;
         }
-        *progress = Progress { step: progress.step + 1, running: true, ..Progress::default() };
-        self.stop.store(false, Ordering::Relaxed);
+        change(&mut progress);
+        progress.step += 1;
         true
     }
 
-    /// Asks it to stop.
-    pub fn cancel(&self) {
-        self.stop.store(true, Ordering::Relaxed);
+    /// Claims the bake and returns its number; `None` while another runs.
+    pub fn begin(&self) -> Option<u64> {
+        let mut progress = self.lock();
+        if progress.running {
+            return None;
+        }
+        *progress =
+            Progress { step: progress.step + 1, running: true, preparing: true, ..Progress::default() };
+        self.stop.store(false, Ordering::Relaxed);
+        *self.watch.lock().unwrap_or_else(PoisonError::into_inner) = Arc::default();
+        Some(self.number.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// Bakes to the end; `notify` is called whenever there is progress.
+    /// Asks it to stop. One that is still being prepared is given up at once: it would write nothing for a while, and then
+    /// does not begin to.
+    pub fn cancel(&self) {
+        let mut progress = self.lock();
+        self.stop.store(true, Ordering::Relaxed);
+        if progress.preparing {
+            self.watch.lock().unwrap_or_else(PoisonError::into_inner).stop();
+            self.number.fetch_add(1, Ordering::Relaxed);
+            let step = progress.step + 1;
+            *progress = Progress { step, outcome: CANCELLED.to_owned(), failed: true, ..Progress::default() };
+        }
+    }
+
+    /// Bakes to the end; `number` is what [`Bake::begin`] returned, `notify` is called whenever there is progress.
     pub fn run(
         &self,
+        number: u64,
         order: &BakeOrder,
         bodies: &Bodies,
         anatomy: Anatomy,
         folder: PathBuf,
         notify: impl Fn(),
     ) {
-        let result = self.write(order, bodies, anatomy, folder, &notify);
-        self.update(|progress| {
+        let result = self.write(number, order, bodies, anatomy, folder, &notify);
+        self.update(number, |progress| {
             progress.running = false;
+            progress.preparing = false;
             match result {
                 Ok(files) => {
                     progress.outcome = format!("{} frames written to {}", progress.done, order.path);
@@ -99,6 +125,7 @@ impl Bake {
 
     fn write(
         &self,
+        number: u64,
         order: &BakeOrder,
         bodies: &Bodies,
         anatomy: Anatomy,
@@ -113,18 +140,22 @@ impl Bake {
             None => None,
         };
         let plan = Plan::new(clip, &Sampling { fps: order.fps, frames: None }).map_err(|e| words(&e))?;
-        self.update(|progress| progress.frames = plan.len());
+        self.update(number, |progress| progress.frames = plan.len());
         notify();
-        let body = bodies.bind(order.method, anatomy, folder, false).map_err(|e| words(&e))?;
-        let layers = order.smooth.map(LayerDef::Smooth).into_iter().collect();
-        let body = body.with_layers(layers).map_err(|e| words(&e))?;
+        let watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let body = bodies.bind(order.method, anatomy, folder, false, &watch).map_err(|e| words(&e))?;
+        let body = body.with_layers(crate::engine::layers(&body, order.smooth)).map_err(|e| words(&e))?;
+        if !self.update(number, |progress| progress.preparing = false) {
+            return Err(CANCELLED.to_owned());
+        }
+        notify();
         let baked = bake(&body, &plan, path, |done| {
-            self.update(|progress| progress.done = done);
+            self.update(number, |progress| progress.done = done);
             notify();
             if self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         let baked = baked.map_err(|error| match error {
-            BakeError::Stopped => "cancelled; nothing was written".to_owned(),
+            BakeError::Stopped => CANCELLED.to_owned(),
             other => words(&other),
         })?;
         let mut files: Vec<String> = baked.paths.iter().map(|p| p.display().to_string()).collect();
@@ -166,8 +197,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (here, there) = (folder.path().join("a.pc2"), folder.path().join("b.pc2"));
         let job = Bake::default();
-        assert!(job.begin() && !job.begin());
-        job.run(&order(&here), &bodies, Anatomy::default(), PathBuf::new(), || ());
+        let number = job.begin().unwrap();
+        assert_eq!(job.begin(), None);
+        job.run(number, &order(&here), &bodies, Anatomy::default(), PathBuf::new(), || ());
         let progress = job.progress();
         assert!(!progress.failed && !progress.running && progress.done == progress.frames, "{progress:?}");
         assert_eq!(progress.files.len(), 2);
@@ -176,7 +208,39 @@ mod tests {
         let plan = Plan::new(character.clip("bend"), &Sampling { fps: Some(10.0), frames: None }).unwrap();
         bake(&body, &plan, &there, |_| ControlFlow::Continue(())).unwrap();
         assert_eq!(std::fs::read(here).unwrap(), std::fs::read(there).unwrap());
-        assert!(job.begin());
+        assert!(job.begin().is_some());
+    }
+
+    #[test]
+    fn a_bake_cancelled_while_it_is_prepared_ends_at_once_and_writes_nothing() {
+        let bodies = bodies();
+        let folder = tempfile::tempdir().unwrap();
+        let job = Bake::default();
+        let number = job.begin().unwrap();
+        job.cancel();
+        let told = job.progress();
+        assert!(!told.running && told.outcome.contains("cancelled"), "{told:?}");
+        let next = job.begin().unwrap();
+        // The one that was given up comes out of its preparation.
+        job.run(
+            number,
+            &order(&folder.path().join("a.pc2")),
+            &bodies,
+            Anatomy::default(),
+            PathBuf::new(),
+            || (),
+        );
+        assert!(job.progress().running, "the next one is not disturbed");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        job.run(
+            next,
+            &order(&folder.path().join("b.pc2")),
+            &bodies,
+            Anatomy::default(),
+            PathBuf::new(),
+            || (),
+        );
+        assert!(!job.progress().failed);
     }
 
     #[test]
@@ -184,10 +248,19 @@ mod tests {
         let bodies = bodies();
         let folder = tempfile::tempdir().unwrap();
         let job = Bake::default();
-        assert!(job.begin());
-        job.run(&order(&folder.path().join("a.pc2")), &bodies, Anatomy::default(), PathBuf::new(), || {
-            job.cancel()
-        });
+        let number = job.begin().unwrap();
+        job.run(
+            number,
+            &order(&folder.path().join("a.pc2")),
+            &bodies,
+            Anatomy::default(),
+            PathBuf::new(),
+            || {
+                if !job.progress().preparing {
+                    job.cancel();
+                }
+            },
+        );
         let progress = job.progress();
         assert!(progress.failed && progress.outcome.contains("cancelled"), "{progress:?}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -198,7 +271,7 @@ mod tests {
         let bodies = bodies();
         for (path, clip, words) in [("a.avi", None, ".avi"), ("a.pc2", Some("fly"), "fly")] {
             let job = Bake::default();
-            job.begin();
+            let number = job.begin().unwrap();
             let clip = clip.map(str::to_owned);
             let order = BakeOrder {
                 path: path.to_owned(),
@@ -208,7 +281,7 @@ mod tests {
                 fps: None,
                 confirmed: false,
             };
-            job.run(&order, &bodies, Anatomy::default(), PathBuf::new(), || ());
+            job.run(number, &order, &bodies, Anatomy::default(), PathBuf::new(), || ());
             assert!(job.progress().failed && job.progress().outcome.contains(words), "{:?}", job.progress());
         }
     }

@@ -8,9 +8,14 @@ use ecorche::anatomy::Anatomy;
 use ecorche::cache::Cache;
 use ecorche::deform::{Body, Settings, Stack};
 use ecorche::recipe::{Ingredients, RecipeError};
+use ecorche::watch::{Progress, Watch};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Bindings that take longer are stopped when the anatomy changes; quicker ones show what is dragged.
+const LIVE: Duration = Duration::from_secs(1);
 
 /// A body and what it was bound from.
 #[derive(Clone, Debug)]
@@ -40,6 +45,10 @@ struct Shared {
     /// What the anatomy's files are relative to.
     folder: PathBuf,
     closed: bool,
+    /// What is being bound, from which anatomy.
+    running: Option<(Look, Anatomy, Arc<Watch>)>,
+    /// How long the last binding of each look took.
+    took: BTreeMap<Look, Duration>,
 }
 
 /// The bodies of one character.
@@ -90,10 +99,11 @@ impl Bodies {
         anatomy: Anatomy,
         folder: PathBuf,
         coherent: bool,
+        watch: &Watch,
     ) -> Result<Body, RecipeError> {
         let ingredients = self.ingredients.clone().with_anatomy(anatomy, folder);
         let settings = Settings { coherent, ..ingredients.settings(Some(look.stack())) };
-        ingredients.bind(settings, self.cache.as_ref())
+        ingredients.bind_watched(settings, self.cache.as_ref(), watch)
     }
 
     fn shared(&self) -> MutexGuard<'_, Shared> {
@@ -105,6 +115,16 @@ impl Bodies {
         let mut shared = self.shared();
         shared.anatomy = anatomy.clone();
         shared.folder = folder.to_owned();
+        // The skin follows a drag where binding is quick; where it is slow nobody waits for what is out of date.
+        let Shared { running, took, anatomy, .. } = &*shared;
+        let slow = |look: &Look| took.get(look).is_none_or(|took| *took > LIVE);
+        if let Some((look, _, watch)) =
+            running.as_ref().filter(|(of, from, _)| !of.same(from, anatomy) && slow(of))
+        {
+            watch.stop();
+            let look = *look;
+            shared.wanted.insert(look);
+        }
         drop(shared);
         self.changed.notify_all();
     }
@@ -115,17 +135,39 @@ impl Bodies {
         let bound = shared.bound.get(&look);
         let fresh = bound.is_some_and(|b| look.same(&b.anatomy, &shared.anatomy));
         let (body, problem) = bound.map_or((None, None), |b| (b.body.clone(), b.problem.clone()));
-        if !fresh && shared.wanted.insert(look) {
+        let running = shared.running.as_ref().is_some_and(|(of, from, watch)| {
+            *of == look && look.same(from, &shared.anatomy) && !watch.is_stopped()
+        });
+        if !fresh && !running && shared.wanted.insert(look) {
+            // A quick one first. Whoever still looks at the slow one asks for it again.
+            if let Some((_, _, watch)) = shared.running.as_ref().filter(|(of, ..)| look < *of) {
+                watch.stop();
+            }
             self.changed.notify_all();
         }
         Ready { body, fresh, problem }
     }
 
+    /// What is being bound, and how far that is.
+    pub fn progress(&self) -> Option<(Look, Progress)> {
+        self.shared().running.as_ref().map(|(look, _, watch)| (*look, watch.progress()))
+    }
+
     /// Binds bodies until the studio is closed; calls `ready` after each.
     pub fn work(&self, ready: impl Fn()) {
         while let Some((look, anatomy, folder)) = self.next() {
-            let result = self.bind(look, anatomy.clone(), folder, true);
+            let watch = Arc::new(Watch::default());
+            self.shared().running = Some((look, anatomy.clone(), watch.clone()));
+            let started = Instant::now();
+            let result = self.bind(look, anatomy.clone(), folder, true, &watch);
             let mut shared = self.shared();
+            shared.running = None;
+            if watch.is_stopped() {
+                drop(shared);
+                ready();
+                continue;
+            }
+            shared.took.insert(look, started.elapsed());
             let (body, problem) = match result {
                 Ok(body) => (Some(Arc::new(body)), None),
                 Err(error) => (shared.bound.get(&look).and_then(|b| b.body.clone()), Some(error.to_string())),
@@ -157,8 +199,16 @@ impl Bodies {
 
     /// Ends [`Bodies::work`].
     pub fn close(&self) {
-        self.shared().closed = true;
+        let mut shared = self.shared();
+        shared.closed = true;
+        shared.running.iter().for_each(|(_, _, watch)| watch.stop());
+        drop(shared);
         self.changed.notify_all();
+    }
+
+    /// Whether the studio was closed.
+    pub fn is_closed(&self) -> bool {
+        self.shared().closed
     }
 
     /// What is bound.
@@ -170,6 +220,35 @@ impl Bodies {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_slow_binding_gives_way_to_a_quick_one_and_to_a_newer_anatomy() {
+        let ingredients = ecorche::recipe::Recipe::of("sample:athlete?resolution=5000").read().unwrap();
+        let bodies = Bodies::new(ingredients, None);
+        std::thread::scope(|scope| {
+            scope.spawn(|| bodies.work(|| ()));
+            let running = |wanted: Look| {
+                while bodies.progress().is_none_or(|(look, _)| look != wanted) {
+                    std::thread::yield_now();
+                }
+            };
+            bodies.get(Look::Muscles);
+            running(Look::Muscles);
+            while !bodies.get(Look::Dqs).fresh {
+                std::thread::yield_now();
+            }
+            bodies.get(Look::Implicit);
+            running(Look::Implicit);
+            let mut changed = Anatomy::default();
+            changed.skin.gap = 0.1;
+            bodies.update(&changed, Path::new(""));
+            while !bodies.get(Look::Implicit).fresh {
+                std::thread::yield_now();
+            }
+            assert_eq!(bodies.get(Look::Implicit).body.unwrap().settings().robust.gap, 0.1);
+            bodies.close();
+        });
+    }
 
     #[test]
     fn a_body_is_bound_in_the_background_and_again_when_its_anatomy_changes() {

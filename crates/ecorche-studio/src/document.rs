@@ -9,7 +9,7 @@ use ecorche::anatomy::{
 };
 use ecorche::character::Character;
 use ecorche::muscle::definition::BodyDef;
-use ecorche::output::file;
+use ecorche::output::{WriteError, file};
 use ecorche::recipe::{AnatomySource, Ingredients};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -27,12 +27,13 @@ pub enum DocumentError {
     #[error(transparent)]
     Read(#[from] FileError),
     /// A file could not be written.
-    #[error("{path}: {problem}")]
-    Write {
-        /// Which.
-        path: String,
-        /// Why.
-        problem: String,
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// It would not be found again as an anatomy.
+    #[error("{}: an anatomy file's name ends in .toml", path.display())]
+    Ending {
+        /// The file.
+        path: PathBuf,
     },
     /// Nowhere to save to.
     #[error("the anatomy has no file yet; give it a name that ends in .toml")]
@@ -216,11 +217,10 @@ impl Document {
     /// Writes the file; returns where.
     pub fn save(&mut self, path: Option<&Path>) -> Result<PathBuf, DocumentError> {
         let path = path.map(Path::to_owned).or_else(|| self.path.clone()).ok_or(DocumentError::NoPath)?;
-        let refuse = |problem: String| DocumentError::Write { path: path.display().to_string(), problem };
         if path.extension().is_none_or(|ending| ending != "toml") {
-            return Err(refuse("an anatomy file's name ends in .toml".to_owned()));
+            return Err(DocumentError::Ending { path });
         }
-        file::write(&path, self.text().as_bytes()).map_err(|error| refuse(error.to_string()))?;
+        file::write(&path, self.text().as_bytes())?;
         self.saved = self.text().to_owned();
         self.path = Some(path.clone());
         self.recovery.follow(&path, &self.saved);

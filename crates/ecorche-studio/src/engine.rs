@@ -11,7 +11,7 @@ use crate::mailbox::Mailbox;
 use crate::message::{Array, BakeOrder, Kind, Look, Request, View, encode};
 use crate::studio::Studio;
 use axum::body::Bytes;
-use ecorche::character::Pose;
+use ecorche::character::{Pose, turn_limits};
 use ecorche::deform::{Body, State, Workspace};
 use ecorche::frame::Frame;
 use ecorche::inspect::{Inspector, QUANTITIES, Quantity, QuantityError};
@@ -19,6 +19,7 @@ use ecorche::muscle::{Flesh, Musculature};
 use ecorche::output::ColourMap;
 use ecorche::pieces::Pieces;
 use ecorche::surface::{LayerDef, smooth};
+use ecorche::watch::Progress;
 use glam::Quat;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -151,6 +152,7 @@ pub struct Engine<'a, S> {
     told_lost: bool,
     told_bake: u64,
     told_pieces: Option<Arc<Pieces>>,
+    told_busy: Option<(Look, Progress)>,
     stale: bool,
 }
 
@@ -181,6 +183,7 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             told_lost: false,
             told_bake,
             told_pieces: None,
+            told_busy: None,
             stale: false,
         }
     }
@@ -210,7 +213,11 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             let due = self.playing().then(|| self.last_frame.map(|at| at + SHORTEST)).flatten();
             let now = Instant::now();
             let moving = self.playing() && due.is_none_or(|due| due <= now);
-            if !mail.orders.is_empty() || (room && (moving || self.stale)) || mail.view.is_some() {
+            let drawing = room && (moving || self.stale);
+            let ticked = std::mem::take(&mut mail.ticked);
+            if ticked || drawing || !mail.orders.is_empty() || mail.view.is_some() {
+                // What goes on behind the picture needs no new one.
+                let room = drawing || (room && (!mail.orders.is_empty() || mail.view.is_some()));
                 let (view, orders) = (mail.view.take(), std::mem::take(&mut mail.orders));
                 return Some(News { view, orders, room, arrived: mail.arrived.take() });
             }
@@ -268,6 +275,16 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             }
             let question = "Edits that were not saved when the studio last ended were found. Take them up?";
             if ask_now && !(self.send)(ask(question, &json!("recover"), Some(&json!("give_up")))) {
+                return false;
+            }
+        }
+        let busy = self.studio.bodies.progress();
+        if busy != self.told_busy {
+            self.told_busy = busy;
+            let head = busy.map(|(look, Progress { stage, done, of })| {
+                json!({ "look": look, "stage": stage, "done": done, "of": of })
+            });
+            if !(self.send)(encode(Kind::Busy, &head, &[])) {
                 return false;
             }
         }
@@ -346,9 +363,9 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
                     return (self.send)(ask(&question, &yes, None));
                 }
                 studio.choose_folder(to);
-                if !studio.bake.begin() {
+                let Some(number) = studio.bake.begin() else {
                     return self.tell("error", "a bake is running; cancel it first");
-                }
+                };
                 let (anatomy, folder) = {
                     let document = studio.document();
                     (document.anatomy().clone(), document.folder().to_owned())
@@ -356,12 +373,13 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
                 let studio = studio.clone();
                 std::thread::spawn(move || {
                     let notify = || studio.notify();
-                    studio.bake.run(&order, &studio.bodies, anatomy, folder, notify);
+                    studio.bake.run(number, &order, &studio.bodies, anatomy, folder, notify);
                 });
                 Ok(())
             }
             Request::CancelBake => {
                 studio.bake.cancel();
+                studio.notify();
                 Ok(())
             }
             Request::Graph { joint } => return (self.send)(graph(studio, &joint)),
@@ -609,11 +627,17 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             // Muscles swing on when only the smoothing changes.
             let fresh = || clip.map_or_else(State::default, State::of_clip);
             let state = running.map_or_else(fresh, |r| r.state.clone());
-            let body = bound.with_layers(smooth.map(LayerDef::Smooth).into_iter().collect()).ok()?;
+            let body = bound.with_layers(layers(&bound, smooth)).ok()?;
             self.running.insert(shown, Running { bound, body, smooth, state, clip: clip.map(str::to_owned) });
         }
         Some((shown, !ready.fresh, ready.problem))
     }
+}
+
+/// The layers of a body: this smoothing, then its own wrinkles.
+pub(crate) fn layers(body: &Body, smooth: Option<smooth::Settings>) -> Vec<LayerDef> {
+    let own = body.stack().surface.iter().filter(|layer| matches!(layer, LayerDef::Wrinkles(_)));
+    smooth.map(LayerDef::Smooth).into_iter().chain(own.cloned()).collect()
 }
 
 /// A question, the request that a yes sends, and the one that a no sends.
@@ -690,14 +714,19 @@ fn describe(studio: &Studio) -> Bytes {
         .skeleton
         .joints
         .iter()
-        .map(|j| json!({ "name": j.name, "parent": j.parent, "in_skin": j.in_skin }))
+        .zip(turn_limits(&character.skeleton))
+        .map(|(j, limit)| {
+            let rest = j.rest.rotation.to_array();
+            json!({ "name": j.name, "parent": j.parent, "in_skin": j.in_skin, "rest": rest, "limit": limit })
+        })
         .collect();
     let clips: Vec<Value> = character
         .clips
         .iter()
         .map(|clip| {
             let reel = Reel::new(character, Some(&clip.name));
-            json!({ "name": clip.name, "fps": reel.fps, "last": reel.last, "reach": reel.reach(character) })
+            let (fps, last, start) = (reel.fps, reel.last, clip.start);
+            json!({ "name": clip.name, "fps": fps, "start": start, "last": last, "reach": reel.reach(character) })
         })
         .collect();
     let table =

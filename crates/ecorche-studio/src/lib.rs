@@ -142,6 +142,7 @@ pub fn open(
 
 /// Binds bodies in a thread of their own until the studio is closed.
 fn start_binding(studio: &Arc<Studio>) {
-    let studio = studio.clone();
-    std::thread::spawn(move || studio.bodies.work(|| studio.notify()));
+    let [worker, teller] = [studio.clone(), studio.clone()];
+    std::thread::spawn(move || worker.bodies.work(|| worker.notify()));
+    std::thread::spawn(move || teller.tick_until_closed());
 }

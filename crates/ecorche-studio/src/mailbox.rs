@@ -14,6 +14,8 @@ pub struct Mail {
     pub sent: u64,
     pub drawn: u64,
     pub notified: bool,
+    /// Something goes on; what is shown did not change.
+    pub ticked: bool,
     pub closed: bool,
     /// When the view came.
     pub arrived: Option<Instant>,
@@ -83,6 +85,11 @@ impl Mailbox {
 impl Listener for Mailbox {
     fn notify(&self) {
         self.mail().notified = true;
+        self.changed.notify_all();
+    }
+
+    fn tick(&self) {
+        self.mail().ticked = true;
         self.changed.notify_all();
     }
 }

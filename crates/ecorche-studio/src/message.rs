@@ -24,7 +24,7 @@ use ecorche::surface::smooth;
 use serde::{Deserialize, Serialize};
 
 /// Version of the layout, and of the texts the page sends; part of the engine's address.
-pub const VERSION: u16 = 4;
+pub const VERSION: u16 = 5;
 
 /// Most bytes of a text from the page: an anatomy file of a thousand muscles has half of it.
 pub const LARGEST_TEXT: usize = 1 << 20;
@@ -53,6 +53,8 @@ pub enum Kind {
     Flesh = 8,
     /// The pieces of the surface and their roles, once they are known and whenever they changed.
     Pieces = 9,
+    /// What is being bound, and how far that is; null when nothing is.
+    Busy = 10,
 }
 
 /// Numbers that follow a message's head.

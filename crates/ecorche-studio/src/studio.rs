@@ -18,7 +18,13 @@ use std::time::{Duration, Instant};
 pub trait Listener: Send + Sync {
     /// Something changed.
     fn notify(&self);
+
+    /// What goes on is further; nothing else changed.
+    fn tick(&self);
 }
+
+/// Time between two looks at what goes on.
+const TICK: Duration = Duration::from_millis(100);
 
 /// How long the end waits for a bake to stop.
 const LONGEST_END: Duration = Duration::from_secs(10);
@@ -126,6 +132,20 @@ impl Studio {
     pub fn notify(&self) {
         let listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner).clone();
         listeners.iter().filter_map(Weak::upgrade).for_each(|listener| listener.notify());
+    }
+
+    /// Tells every page how far the work in the background is, until the studio is closed.
+    pub fn tick_until_closed(&self) {
+        let mut told = None;
+        while !self.bodies.is_closed() {
+            std::thread::sleep(TICK);
+            let now = self.bodies.progress();
+            if now != told {
+                told = now;
+                let listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                listeners.iter().filter_map(Weak::upgrade).for_each(|listener| listener.tick());
+            }
+        }
     }
 
     /// What to ask before the anatomy is saved at `path`; `None` if the user has said yes already.

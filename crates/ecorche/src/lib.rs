@@ -149,3 +149,4 @@ pub mod skinning;
 pub mod surface;
 pub mod tissue;
 pub mod tracking;
+pub mod watch;

@@ -9,6 +9,7 @@ const ORDER: &[&str] = &[
     "math",
     "input",
     "cache",
+    "watch",
     "geom",
     "dynamics",
     "field",

@@ -5,9 +5,12 @@ use crate::console::Console;
 use clap::Args;
 use ecorche::character::motion::RANGE;
 use ecorche::deform::{Stack, Tracking, Under};
-use ecorche::recipe::{AnatomySource, Ingredients, MotionSource, MuscleUse, Recipe, WeightSource};
+use ecorche::recipe::{
+    AnatomySource, Ingredients, MotionSource, MuscleUse, Recipe, WeightSource, WrinkleUse,
+};
 use ecorche::sampling::Sampling;
 use ecorche::skinning::Skinning;
+use ecorche::surface::wrinkles::WrinkleDef;
 use ecorche::surface::{LayerDef, smooth};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -38,16 +41,24 @@ pub struct Rig {
     /// for a character whose meshes have none
     #[arg(long, value_name = "KIND")]
     pub weights: Option<Weights>,
+    /// Halve every edge of the skinned meshes so often, 0 to 4, which makes four triangles of each: for wrinkles on a coarse
+    /// mesh. The result has other vertices than the file, so write it to a format that holds the mesh (.glb, .usda, .abc, .obj)
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub subdivide: u32,
 }
 
 impl Rig {
     /// These arguments as words, except files.
     pub fn words(&self) -> Vec<String> {
-        match self.weights {
+        let mut words = match self.weights {
             None => Vec::new(),
             Some(Weights::File) => vec!["--weights".to_owned(), "file".to_owned()],
             Some(Weights::Heat) => vec!["--weights".to_owned(), "heat".to_owned()],
+        };
+        if self.subdivide > 0 {
+            words.extend(["--subdivide".to_owned(), self.subdivide.to_string()]);
         }
+        words
     }
 
     /// The recipe these arguments and those of the implicit method ask for.
@@ -69,6 +80,13 @@ impl Rig {
                 (false, false) => MuscleUse::Dynamic,
             },
             surface: implicit.smooth.map(LayerDef::Smooth).into_iter().collect(),
+            wrinkles: match (implicit.no_wrinkles, implicit.wrinkles) {
+                (true, _) => WrinkleUse::Off,
+                (false, None) => WrinkleUse::Anatomy,
+                (false, Some(Wavelength::Own)) => WrinkleUse::On,
+                (false, Some(Wavelength::Metres(metres))) => WrinkleUse::Wavelength(metres),
+            },
+            subdivide: self.subdivide,
             ..Recipe::of(&self.file)
         }
     }
@@ -171,6 +189,14 @@ pub struct ImplicitArguments {
     #[arg(long, value_name = "FACTOR[,ITERATIONS]", num_args = 0..=1, require_equals = true,
         default_missing_value = "0.5,5", value_parser = parse_smooth)]
     pub smooth: Option<smooth::Settings>,
+    /// Wrinkles where skin is compressed, over any method: as [wrinkles] of the anatomy says, which turns them on by itself, or
+    /// with default settings. WAVELENGTH: from crease to crease, in metres; by default a share of the limb's radius
+    #[arg(long, value_name = "WAVELENGTH", num_args = 0..=1, require_equals = true, default_missing_value = "",
+        value_parser = parse_wavelength, conflicts_with = "no_wrinkles")]
+    pub wrinkles: Option<Wavelength>,
+    /// Leave out the wrinkles of the anatomy
+    #[arg(long)]
+    pub no_wrinkles: bool,
     /// Settings of the skin, and what lies under it.
     #[command(flatten)]
     pub anatomy: AnatomyArguments,
@@ -180,7 +206,17 @@ impl ImplicitArguments {
     /// These arguments as words, except files.
     pub fn words(&self) -> Vec<String> {
         // Every field is named, so that a new one asks to be thought of.
-        let Self { tracking, start, coherent, no_muscles, still_muscles, smooth, anatomy: _ } = self;
+        let Self {
+            tracking,
+            start,
+            coherent,
+            no_muscles,
+            still_muscles,
+            smooth,
+            wrinkles,
+            no_wrinkles,
+            anatomy: _,
+        } = self;
         let mut words = Vec::new();
         if let Some(tracking) = tracking {
             words.extend(["--tracking".to_owned(), tracking.to_string()]);
@@ -188,11 +224,20 @@ impl ImplicitArguments {
         if let Some(start) = start {
             words.extend(["--start".to_owned(), start.to_string()]);
         }
-        let flags =
-            [(coherent, "--coherent"), (no_muscles, "--no-muscles"), (still_muscles, "--still-muscles")];
+        let flags = [
+            (coherent, "--coherent"),
+            (no_muscles, "--no-muscles"),
+            (still_muscles, "--still-muscles"),
+            (no_wrinkles, "--no-wrinkles"),
+        ];
         words.extend(flags.into_iter().filter(|(on, _)| **on).map(|(_, word)| word.to_owned()));
         if let Some(smooth) = smooth {
             words.push(format!("--smooth={},{}", smooth.factor, smooth.iterations));
+        }
+        match wrinkles {
+            None => {}
+            Some(Wavelength::Own) => words.push("--wrinkles".to_owned()),
+            Some(Wavelength::Metres(metres)) => words.push(format!("--wrinkles={metres}")),
         }
         words
     }
@@ -286,6 +331,26 @@ fn parse_smooth(text: &str) -> Result<smooth::Settings, String> {
     }
     LayerDef::Smooth(settings).check().map_err(|error| error.to_string())?;
     Ok(settings)
+}
+
+/// From crease to crease.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Wavelength {
+    /// As the anatomy or the limb says.
+    Own,
+    /// Metres.
+    Metres(f32),
+}
+
+fn parse_wavelength(text: &str) -> Result<Wavelength, String> {
+    if text.is_empty() {
+        return Ok(Wavelength::Own);
+    }
+    let metres: f32 =
+        text.trim().parse().map_err(|_| format!("\"{text}\" is not a wavelength in metres such as 0.012"))?;
+    let settings = WrinkleDef { wavelength: Some(metres), ..WrinkleDef::default() };
+    LayerDef::Wrinkles(settings).check().map_err(|error| error.to_string())?;
+    Ok(Wavelength::Metres(metres))
 }
 
 /// `12` or `0-99`.

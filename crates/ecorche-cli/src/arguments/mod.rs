@@ -17,7 +17,7 @@ pub use groups::{
 };
 pub use measure::{BenchArguments, Measure};
 pub use program::{Completions, Man};
-pub use simulate::{ReferenceArguments, Tissue};
+pub use simulate::{HeroArguments, ReferenceArguments, Tissue};
 
 use clap::{Args, Parser, Subcommand};
 
@@ -74,6 +74,7 @@ pub enum Command {
     Job(Job),
     Tissue(Tissue),
     Reference(ReferenceArguments),
+    Hero(HeroArguments),
     Man(Man),
     Completions(Completions),
 }

@@ -1,6 +1,6 @@
 //! Commands that solve for flesh by finite elements.
 
-use super::Shot;
+use super::{AnatomyArguments, Shot};
 use clap::Args;
 use ecorche::hero::reference::Resolution;
 use ecorche::output::raster::View;
@@ -83,4 +83,54 @@ pub struct ReferenceArguments {
     /// Print the figures as JSON instead of a table
     #[arg(long)]
     pub json: bool,
+}
+
+/// Simulate a shot of muscles, fascia, fat and skin on a character's clip.
+///
+/// The muscles of the anatomy become solids that hang on the character's bones; a fascia slides over them, fat hangs between it
+/// and the skin. OUT is a cache with the file's vertices, for the same frames as `bake` writes; beside it lie a .json with the
+/// figures of every frame and a folder, OUT.hero, with what every stage has computed: an interrupted shot goes on where it was.
+/// Outside the region the skin is that of dual quaternions. Slow: seconds a frame.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  ecorche init sample:arm -o arm.toml
+  ecorche hero sample:arm --anatomy arm.toml --clip curl --fps 15 --region leftLowerArm -o arm.pc2
+  ecorche hero sample:arm --anatomy arm.toml --clip curl --region leftLowerArm -o arm.glb --picture arm.png --picture-frame 11")]
+pub struct HeroArguments {
+    /// What is simulated, and where to.
+    #[command(flatten)]
+    pub shot: Shot,
+    /// What lies under the skin.
+    #[command(flatten)]
+    pub anatomy: AnatomyArguments,
+    /// Only the flesh along the bone that ends at JOINT and the bones that begin there. leftArm, rightArm, leftLeg and
+    /// rightLeg stand for elbow and knee, where no joint has this name
+    #[arg(long, value_name = "JOINT")]
+    pub region: Option<String>,
+    /// Tetrahedra of all muscles together, about
+    #[arg(long, value_name = "N", default_value_t = 16_000, value_parser = clap::value_parser!(u32).range(500..=500_000))]
+    pub tetrahedra: u32,
+    /// Edge of the muscles' tetrahedra, metres, in place of their number
+    #[arg(long, value_name = "METRES", conflicts_with = "tetrahedra")]
+    pub edge: Option<f64>,
+    /// Steps of the muscles a frame
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub substeps: u32,
+    /// Muscles without inertia: nothing jiggles
+    #[arg(long)]
+    pub still_muscles: bool,
+    /// Draw the layers of a frame: skin, fat cut open, fascia, muscles
+    #[arg(long, value_name = "PNG")]
+    pub picture: Option<PathBuf>,
+    /// Which frame; the last one by default
+    #[arg(long, value_name = "N", requires = "picture")]
+    pub picture_frame: Option<usize>,
+    /// From where to look at it: auto, front, side, back, 3/4
+    #[arg(long, default_value = "auto", requires = "picture")]
+    pub view: View,
+    /// Fail with exit code 1 if a step did not converge, a tetrahedron is inverted, a muscle's volume is off by more than 1 %
+    /// or triangles of the skin pass through each other
+    #[arg(long)]
+    pub check: bool,
 }

@@ -6,6 +6,7 @@ pub mod completions;
 pub mod crowd;
 pub mod demo;
 pub mod field;
+pub mod hero;
 pub mod info;
 pub mod init;
 pub mod job;
@@ -29,6 +30,7 @@ use ecorche::deform::{Body, Settings, Stack, Under};
 use ecorche::muscle::definition::BodyDef;
 use ecorche::output::{Picture, file};
 use ecorche::recipe::Ingredients;
+use ecorche::surface::wrinkles::WrinkleSummary;
 use std::path::Path;
 
 /// Binds a character and describes it, see [`describe`].
@@ -51,6 +53,9 @@ pub fn describe(body: &Body, console: &Console) {
     if let Some(musculature) = body.musculature() {
         let BodyDef { muscle, fat, .. } = musculature.definition();
         console.detail(&format!("{} muscles and {} fat pads under the skin", muscle.len(), fat.len()));
+    }
+    if let Some(wrinkles) = body.wrinkles() {
+        describe_wrinkles(&wrinkles, console);
     }
     if let Some(parametric) = body.parametric() {
         console.detail(&format!("{} parametric muscles", parametric.len()));
@@ -107,4 +112,27 @@ pub fn write_json(path: &Path, value: &impl serde::Serialize, console: &Console)
         return console.print(text);
     }
     console.print_path(&file::write(path, text.as_bytes())?)
+}
+
+fn describe_wrinkles(wrinkles: &WrinkleSummary, console: &Console) {
+    let (drawn, coarse): (Vec<_>, Vec<_>) = wrinkles.joints.iter().partition(|joint| joint.subdivisions == 0);
+    if wrinkles.joints.is_empty() {
+        console.note("no wrinkles: no joint bends the skin");
+        return;
+    }
+    console.note(&format!("wrinkles at {} joints, {} vertices", drawn.len(), wrinkles.vertices));
+    for joint in &drawn {
+        let (wavelength, edge) = (1e3 * joint.wavelength, 1e3 * joint.edge);
+        console.detail(&format!("{}: wavelength {wavelength:.1} mm, edges {edge:.2} mm", joint.name));
+    }
+    if let Some(finest) = coarse.iter().max_by_key(|joint| joint.subdivisions) {
+        let named: Vec<&str> = coarse.iter().take(6).map(|joint| joint.name.as_str()).collect();
+        let more = if coarse.len() > 6 { ", ..." } else { "" };
+        console.note(&format!(
+            "the mesh is too coarse for wrinkles at {} joints ({}{more}); --subdivide {} for all",
+            coarse.len(),
+            named.join(", "),
+            finest.subdivisions
+        ));
+    }
 }

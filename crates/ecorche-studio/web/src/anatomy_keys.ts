@@ -65,6 +65,34 @@ export type SampleChanges = {
   remove: [number, number, number][];
 };
 
+/** Creases of compressed skin. Where they lie and which way they run follows from what the skin goes through when joints bend, so the table may be empty. With it in the file, skin wrinkles. */
+export type Wrinkles = {
+  /** From crease to crease at rest; the mesh needs four edges for one. Absent: a share of the limb's radius at each joint. */
+  wavelength: number | null;
+  /** The wavelength in radii of the limb where none is given. */
+  share: number;
+  /** Scale of the heights; 1 gives back most of the length that compressed skin loses. */
+  gain: number;
+  /** Share of its length that skin may lose before it wrinkles. */
+  onset: number;
+  /** Share of its length over which wrinkles appear. Lower: sooner, and more suddenly. */
+  ramp: number;
+  /** How much narrower valleys are than ridges; 0 is a sine. */
+  sharpness: number;
+  /** Joints whose skin wrinkles. Empty: all. */
+  joints: string[];
+  /** Joints with settings of their own, by name. */
+  joint: Record<string, JointWrinkles>;
+};
+
+/** What the skin of one joint does differently. */
+export type JointWrinkles = {
+  /** From crease to crease at rest. Absent: as for all joints. */
+  wavelength: number | null;
+  /** Scale of the heights; 0 leaves the joint smooth. Absent: as for all joints. */
+  gain: number | null;
+};
+
 /** Connected pieces of the surface (clothes, plates, hair) and what they are to the body. Those are meant that have all of mesh, material and index that are given. A later entry holds over an earlier one. */
 export type Piece = {
   /** Name of the mesh that most of the piece is of. */
@@ -317,6 +345,20 @@ export const KEYS = {
   SampleChanges: {
     add: { label: "Add", about: "Further points: place and outward normal, [x, y, z, nx, ny, nz]." },
     remove: { label: "Remove", about: "Places whose nearest points are left out." },
+  },
+  Wrinkles: {
+    wavelength: { label: "Wavelength", about: "From crease to crease at rest; the mesh needs four edges for one. Absent: a share of the limb's radius at each joint.", slider: { min: 1, max: 60, step: 0.5, scale: 1000, unit: "mm" } },
+    share: { label: "Share", about: "The wavelength in radii of the limb where none is given.", slider: { min: 0.1, max: 1.5, step: 0.05, scale: 1, unit: "× r" } },
+    gain: { label: "Gain", about: "Scale of the heights; 1 gives back most of the length that compressed skin loses.", slider: { min: 0, max: 2, step: 0.05, scale: 1, unit: "×" } },
+    onset: { label: "Onset", about: "Share of its length that skin may lose before it wrinkles.", slider: { min: 0, max: 0.2, step: 0.005, scale: 1, unit: "" } },
+    ramp: { label: "Ramp", about: "Share of its length over which wrinkles appear. Lower: sooner, and more suddenly.", slider: { min: 0.01, max: 0.2, step: 0.005, scale: 1, unit: "" } },
+    sharpness: { label: "Sharpness", about: "How much narrower valleys are than ridges; 0 is a sine.", slider: { min: 0, max: 0.25, step: 0.01, scale: 1, unit: "" } },
+    joints: { label: "Joints", about: "Joints whose skin wrinkles. Empty: all." },
+    joint: { label: "Joint", about: "Joints with settings of their own, by name." },
+  },
+  JointWrinkles: {
+    wavelength: { label: "Wavelength", about: "From crease to crease at rest. Absent: as for all joints.", slider: { min: 1, max: 60, step: 0.5, scale: 1000, unit: "mm" } },
+    gain: { label: "Gain", about: "Scale of the heights; 0 leaves the joint smooth. Absent: as for all joints.", slider: { min: 0, max: 2, step: 0.05, scale: 1, unit: "×" } },
   },
   Piece: {
     mesh: { label: "Mesh", about: "Name of the mesh that most of the piece is of." },

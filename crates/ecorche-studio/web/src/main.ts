@@ -2,7 +2,8 @@
 
 import "./style.css";
 import { Model } from "./model.ts";
-import { askQuestions, bake, help, load, save, saveAs, tellBakes } from "./panel/dialogs.ts";
+import { bake, tellBakes } from "./panel/bake.ts";
+import { askQuestions, help, load, save, saveAs } from "./panel/dialogs.ts";
 import { h } from "./panel/dom.ts";
 import { inspector } from "./panel/inspector.ts";
 import { outliner } from "./panel/outliner.ts";
@@ -10,8 +11,10 @@ import { readout } from "./panel/readout.ts";
 import { timeline } from "./panel/timeline.ts";
 import { toasts } from "./panel/toasts.ts";
 import { toolbar } from "./panel/toolbar.ts";
+import { remember } from "./remember.ts";
 import { shortcuts } from "./shortcuts.ts";
 import { Viewport } from "./stage/viewport.ts";
+import { names } from "./tool/names.ts";
 
 const model = new Model();
 const view = h("main", { class: "view" });
@@ -23,9 +26,10 @@ const actions = {
   bake: () => { bake(model); },
   help,
 };
-view.append(readout(model, viewport), toasts(model));
+view.append(readout(model, viewport), toasts(model), names(viewport));
 document.body.append(toolbar(model, actions), outliner(model, viewport), view, inspector(model, viewport), timeline(model));
 shortcuts(model, viewport);
+remember(model, viewport);
 tellBakes(model);
 askQuestions(model);
 model.on("character", (character) => { document.title = `${character.name} – Écorché studio`; });

@@ -4,24 +4,31 @@ import type { Fat, Keys, Muscle, Skin } from "./anatomy_keys.ts";
 
 export type { Attachment, Fat, JointSettings, Muscle, SampleChanges } from "./anatomy_keys.ts";
 
-export const VERSION = 4;
+export const VERSION = 5;
 
-export const Kind = { Character: 1, Document: 2, Frame: 3, Inside: 4, Notice: 5, Bake: 6, Graph: 7, Flesh: 8, Pieces: 9 } as const;
+export const Kind = { Character: 1, Document: 2, Frame: 3, Inside: 4, Notice: 5, Bake: 6, Graph: 7, Flesh: 8, Pieces: 9, Busy: 10 } as const;
 
 export type Look = "lbs" | "dqs" | "cor" | "implicit" | "muscles";
 export type Side = Muscle["side"];
 export type Controller = NonNullable<Skin["controller"]>;
 export type Vector = [number, number, number];
+export type Rotation = [number, number, number, number];
 
 export interface Joint {
   name: string;
   parent: number | null;
   in_skin: boolean;
+  /** Its rotation at rest. */
+  rest: Rotation;
+  /** Degrees that it turns from there by hand; null for any. */
+  limit: number | null;
 }
 
 export interface Clip {
   name: string;
   fps: number;
+  /** Its first moment, seconds. */
+  start: number;
   last: number;
   /** Corners of where joints get, sideways seen from the first joint that branches. */
   reach: [Vector, Vector];
@@ -205,11 +212,21 @@ export interface Notice {
 export interface BakeProgress {
   step: number;
   running: boolean;
+  /** Whether its body is still being bound. */
+  preparing: boolean;
   done: number;
   frames: number;
   outcome: string;
   failed: boolean;
   files: string[];
+}
+
+/** What is being bound: the stage, and how many of its things are done; `of` is 0 where they are not counted. */
+export interface Busy {
+  look: Look;
+  stage: string;
+  done: number;
+  of: number;
 }
 
 export interface Graph {
@@ -241,7 +258,7 @@ export interface View {
   at: number | null;
   speed: number;
   repeat: boolean;
-  pose: [number, [number, number, number, number]][];
+  pose: [number, Rotation][];
   looks: Look[];
   smooth: Smooth | null;
   quantity: string | null;
@@ -292,7 +309,8 @@ export type Message =
   | { kind: "notice"; notice: Notice }
   | { kind: "bake"; bake: BakeProgress }
   | { kind: "graph"; graph: Graph }
-  | { kind: "pieces"; pieces: Piece[] };
+  | { kind: "pieces"; pieces: Piece[] }
+  | { kind: "busy"; busy: Busy | null };
 
 type Numbers = Float32Array | Uint32Array | Int16Array | Uint8Array | Uint16Array;
 
@@ -374,6 +392,8 @@ export function decode(buffer: ArrayBuffer): Message {
       const lists = { curve: f32(0), squares: f32(1) };
       return { kind: "graph", graph: { ...(head as Omit<Graph, "curve" | "squares">), ...lists } };
     }
+    case Kind.Busy:
+      return { kind: "busy", busy: head as Busy | null };
     case Kind.Pieces:
       return { kind: "pieces", pieces: head as Piece[] };
     default:

@@ -3,6 +3,7 @@
 import type {
   Attachment,
   BakeProgress,
+  Busy,
   Character,
   Document,
   Edit,
@@ -16,12 +17,16 @@ import type {
   Notice,
   Owners,
   Piece,
+  Request,
+  Rotation,
   Side,
   Smooth,
   Target,
   Value,
   View,
 } from "./messages.ts";
+import { within } from "./limits.ts";
+import { Waiting } from "./waiting.ts";
 import { Wire } from "./wire.ts";
 
 export type Selection =
@@ -31,7 +36,6 @@ export type Selection =
 
 export type Compare = "single" | "side" | "wipe";
 export type Paint = "activation" | "tension" | "length";
-export type Rotation = [number, number, number, number];
 
 /** What is shown and how; the page's own affair, except for what the view is made of. */
 export interface Display {
@@ -48,6 +52,8 @@ export interface Display {
   pictures: boolean;
   cut: { axis: "x" | "y" | "z"; at: number } | null;
   skeleton: boolean;
+  /** Whether joints stop at their limits when they are turned by hand. */
+  limits: boolean;
   flesh: boolean;
   paint: Paint;
   samples: boolean;
@@ -65,10 +71,15 @@ export interface Events {
   pieces: readonly Piece[];
   notice: Notice;
   bake: BakeProgress;
+  busy: Busy | null;
   display: Display;
   selection: Selection;
   transport: Transport;
   connection: boolean;
+  /** How many orders wait for the engine. */
+  waiting: number;
+  /** A view was asked for; its number. */
+  asked: number;
   pose: ReadonlyMap<number, Rotation>;
 }
 
@@ -87,6 +98,8 @@ export class Model {
   frame: Frame | null = null;
   /** The pieces of the surface; empty until a skin with fields is bound. */
   pieces: readonly Piece[] = [];
+  /** What the engine binds. */
+  busy: Busy | null = null;
   /** The bake that runs or was the last. */
   bake: BakeProgress | null = null;
   connected = false;
@@ -103,6 +116,7 @@ export class Model {
     pictures: true,
     cut: null,
     skeleton: false,
+    limits: true,
     flesh: false,
     paint: "activation",
     samples: false,
@@ -111,6 +125,10 @@ export class Model {
   };
   /** The vertex whose way is followed. */
   trace: number | null = null;
+  /** Joints that turn along with the selected one. */
+  along: number[] = [];
+  /** A pose that was copied. */
+  copied: ReadonlyMap<number, Rotation> | null = null;
   /** Joints turned by hand. */
   pose = new Map<number, Rotation>();
   /** Milliseconds of the last frame: from the engine to this page, reading it, putting it on the stage, drawing it. */
@@ -123,6 +141,11 @@ export class Model {
   readonly wire: Wire;
   private readonly listeners = new Map<keyof Events, Set<(value: never) => void>>();
   private seek: number | null = null;
+  /** The last moment asked for, and the view that asked for it. */
+  private sought = { view: 0, at: 0 };
+  private readonly waiting = new Waiting();
+  /** Whether the engine has told what it knows since it was there last: orders go to it. */
+  private settled = false;
   private asked = false;
   private drags = 0;
   private done: Step[] = [];
@@ -141,6 +164,7 @@ export class Model {
       },
       closed: () => {
         this.connected = false;
+        this.settled = false;
         this.emit("connection", false);
       },
       received: (message, decoding) => {
@@ -185,7 +209,7 @@ export class Model {
         this.document = message.document;
         // The best there is for this anatomy.
         const fleshy = message.document.muscle.length + message.document.fat.length > 0;
-        if (first && fleshy) this.show({ looks: ["muscles", "lbs"] });
+        if (first && fleshy && !this.recalled) this.show({ looks: ["muscles", "lbs"] });
         this.unsavedText = message.document.unsaved ? message.document.text : null;
         this.emit("document", message.document);
         // An engine that was started anew does not know what was edited; the page does.
@@ -194,6 +218,9 @@ export class Model {
           this.wire.send({ restore: { text: lost } });
           this.emit("notice", { level: "hint", text: "The engine was restarted; unsaved changes were restored." });
         }
+        this.settled = true;
+        for (const order of this.waiting.take()) this.order(order);
+        this.emit("waiting", 0);
         break;
       }
       case "frame":
@@ -217,6 +244,10 @@ export class Model {
       case "bake":
         this.bake = message.bake;
         this.emit("bake", message.bake);
+        break;
+      case "busy":
+        this.busy = message.busy;
+        this.emit("busy", message.busy);
         break;
       case "graph":
         this.emit("graph", message.graph);
@@ -252,6 +283,7 @@ export class Model {
     queueMicrotask(() => {
       this.asked = false;
       if (this.connected && this.character !== null) this.wire.send({ view: this.view() });
+      this.emit("asked", this.viewId);
     });
   }
 
@@ -260,8 +292,10 @@ export class Model {
     const bone = this.selectedJointName();
     const at = this.seek;
     this.seek = null;
+    this.viewId++;
+    if (at !== null) this.sought = { view: this.viewId, at };
     return {
-      id: ++this.viewId,
+      id: this.viewId,
       clip: transport.clip,
       playing: transport.playing,
       at,
@@ -285,6 +319,18 @@ export class Model {
     };
   }
 
+  /** Shows what this tab showed before it was loaded again. */
+  recall(view: { transport: Transport; at: number; display: Display; pose: Map<number, Rotation> }): void {
+    this.recalled = true;
+    this.transport = { ...view.transport };
+    this.seek = view.at;
+    this.pose = view.pose;
+    this.emit("transport", this.transport);
+    this.emit("pose", this.pose);
+    this.show({ ...view.display });
+  }
+  private recalled = false;
+
   show(change: Partial<Display>): void {
     Object.assign(this.display, change);
     const { samples, surface, slice } = this.display;
@@ -293,10 +339,20 @@ export class Model {
     this.ask();
   }
 
-  select(selection: Selection): void {
+  /** Selects; `along`: joints that turn with the selected one. */
+  select(selection: Selection, along: number[] = []): void {
     this.selection = selection;
+    this.along = selection.kind === "joint" ? along.filter((joint) => joint !== selection.joint) : [];
     this.emit("selection", selection);
     this.ask();
+  }
+
+  /** Adds a joint to those that turn together, or takes it out. */
+  toggleAlong(joint: number): void {
+    const { selection, along } = this;
+    if (selection.kind !== "joint") this.select({ kind: "joint", joint });
+    else if (joint === selection.joint) this.select(along[0] === undefined ? { kind: "none" } : { kind: "joint", joint: along[0] }, along.slice(1));
+    else this.select(selection, along.includes(joint) ? along.filter((other) => other !== joint) : [...along, joint]);
   }
 
   selectedJointName(): string | null {
@@ -311,6 +367,19 @@ export class Model {
     this.ask();
   }
 
+  /** Frames from the clip's start to what is shown, or will be as soon as the engine has drawn it. */
+  moment(): number {
+    const { frame, sought } = this;
+    if (this.seek !== null) return this.seek;
+    return frame === null || frame.view < sought.view ? sought.at : frame.at;
+  }
+
+  /** The same moment as the clip's keys have it. */
+  seconds(): number {
+    const clip = this.character?.clips.find(({ name }) => name === this.transport.clip);
+    return clip ? clip.start + this.moment() / clip.fps : 0;
+  }
+
   /** Goes to a frame and stands there. */
   scrub(at: number): void {
     this.seek = at;
@@ -322,13 +391,26 @@ export class Model {
     return ++this.drags;
   }
 
+  /** Sends what changes the anatomy; while the engine is away it waits. */
+  private order(order: Request): void {
+    if (this.settled && this.wire.send(order)) return;
+    this.waiting.add(order);
+    this.emit("waiting", this.waiting.count);
+  }
+
+  /** Asks for something that makes sense now or not at all. */
+  request(request: Request): void {
+    if (this.wire.send(request)) return;
+    this.emit("notice", { level: "error", text: "The engine is not answering, so this was not done. Try again when it is back." });
+  }
+
   edit(edits: Edit[], drag: number | null = null): void {
     const last = this.done.at(-1);
     const same = drag !== null && last?.kind === "document" && this.lastDrag === drag;
     if (!same) this.done.push({ kind: "document" });
     this.lastDrag = drag;
     this.undone = [];
-    this.wire.send({ edit: { edits, drag } });
+    this.order({ edit: { edits, drag } });
   }
   private lastDrag: number | null = null;
 
@@ -343,9 +425,20 @@ export class Model {
     this.edit([{ set: { target, field: end, value } }], drag);
   }
 
-  /** Turns joints by hand; the end of a drag is a step of undo. */
-  turn(joint: number, rotation: Rotation): void {
-    this.pose.set(joint, rotation);
+  /** Turns a joint by hand. Turns of one drag are one step of undo; without a drag, `posed` ends it. */
+  turn(joint: number, rotation: Rotation, drag: number | null = null): void {
+    const last = this.done.at(-1);
+    const same = drag !== null && this.lastDrag === drag && last?.kind === "pose";
+    if (drag !== null && !same) this.done.push({ kind: "pose", before: new Map(this.pose), after: new Map() });
+    if (drag !== null) {
+      this.lastDrag = drag;
+      this.undone = [];
+      this.move({ playing: false });
+    }
+    const limited = this.display.limits ? this.character?.joints[joint] : undefined;
+    this.pose.set(joint, limited ? within(limited, rotation) : rotation);
+    const step = this.done.at(-1);
+    if (drag !== null && step?.kind === "pose") step.after = new Map(this.pose);
     this.emit("pose", this.pose);
     this.ask();
   }
@@ -366,6 +459,14 @@ export class Model {
     this.ask();
   }
 
+  /** Another pose by hand in place of this one, as one step of undo. */
+  putPose(pose: ReadonlyMap<number, Rotation>): void {
+    const before = new Map(this.pose);
+    this.pose = new Map(pose);
+    this.posed(before);
+    this.ask();
+  }
+
   private takePose(pose: Map<number, Rotation>): void {
     this.pose = new Map(pose);
     this.emit("pose", this.pose);
@@ -376,16 +477,16 @@ export class Model {
     const step = this.done.pop();
     this.lastDrag = null;
     // Steps of another tab are not in the list of this one.
-    if (step === undefined || step.kind === "document") this.wire.send("undo");
-    else this.takePose(step.before);
     if (step !== undefined) this.undone.push(step);
+    if (step === undefined || step.kind === "document") this.order("undo");
+    else this.takePose(step.before);
   }
 
   redo(): void {
     const step = this.undone.pop();
-    if (step === undefined || step.kind === "document") this.wire.send("redo");
-    else this.takePose(step.after);
     if (step !== undefined) this.done.push(step);
+    if (step === undefined || step.kind === "document") this.order("redo");
+    else this.takePose(step.after);
   }
 
   canUndo(): boolean {

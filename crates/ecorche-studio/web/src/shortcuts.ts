@@ -2,12 +2,14 @@
 
 import type { Model } from "./model.ts";
 import { newMuscle } from "./panel/create.ts";
-import { bake, help, save } from "./panel/dialogs.ts";
+import { bake } from "./panel/bake.ts";
+import { help, save } from "./panel/dialogs.ts";
 import { surfaceChange } from "./panel/look.ts";
 import { sampleEdit } from "./panel/samples.ts";
 import { rest, step, togglePlay } from "./panel/timeline.ts";
 import { LOOKS } from "./panel/toolbar.ts";
 import type { Viewport } from "./stage/viewport.ts";
+import { lookFrom, viewOf } from "./tool/views.ts";
 
 export const SHORTCUTS: [string, string][] = [
   ["Space", "play or pause, muscles held in their swing"],
@@ -27,6 +29,8 @@ export const SHORTCUTS: [string, string][] = [
   ["W", "wireframe"],
   ["G", "textures or clay"],
   ["V", "camera goes along or stays"],
+  ["Num 1 3 7", "from the front, the side, above; with Ctrl from the other side"],
+  ["Num 0", "three quarters"],
   ["F", "frame the selection"],
   ["A", "frame everything"],
   ["R", "reset the selected joint"],
@@ -39,24 +43,58 @@ export const SHORTCUTS: [string, string][] = [
   ["Ctrl S", "save the anatomy"],
   ["B", "bake"],
   ["/", "find"],
+  ["Shift click", "another joint that turns along"],
   ["Alt click", "follow a vertex"],
   ["Esc", "let go"],
   ["?", "these keys"],
 ];
 
+/** Whether a control that has the focus is one for words. */
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLInputElement && ["text", "search", "number"].includes(target.type);
+}
+
+/** Whether a key is for the control that has the focus. */
+function isTaken(target: EventTarget | null, key: string): boolean {
+  if (target instanceof HTMLSelectElement || isTyping(target)) return true;
+  if (target instanceof HTMLInputElement && target.type === "range") return /^(Arrow|Page|Home|End)/.test(key);
+  // What was clicked has the focus, too; then the keys are the page's.
+  const reached = target instanceof HTMLElement && target.matches(":focus-visible");
+  return reached && (target instanceof HTMLInputElement || target instanceof HTMLButtonElement) && [" ", "Enter"].includes(key);
+}
+
 export function shortcuts(model: Model, viewport: Viewport): void {
+  let pointed = false;
+  addEventListener("pointerdown", () => { pointed = true; }, true);
+  addEventListener("keydown", () => { pointed = false; }, true);
+  // A list that was chosen from with the pointer does not keep the keys.
+  addEventListener("change", ({ target }) => { if (pointed && target instanceof HTMLSelectElement) target.blur(); });
   addEventListener("keydown", (event) => {
-    const typing = event.target instanceof HTMLInputElement && ["text", "search", "number"].includes(event.target.type);
     if (event.key === "Escape") {
+      const taken = isTaken(event.target, event.key);
       if (event.target instanceof HTMLElement) event.target.blur();
+      if (taken) return;
+      const beside = document.querySelector<HTMLDialogElement>("dialog.aside");
+      if (beside !== null && document.querySelector("dialog:modal") === null) {
+        beside.close();
+        return;
+      }
       viewport.wantJoint = null;
       viewport.wantPoint = null;
       viewport.follow(null);
-      if (document.querySelector("dialog") === null) model.select({ kind: "none" });
+      if (document.querySelector("dialog:modal") === null) model.select({ kind: "none" });
       return;
     }
-    if (typing || document.querySelector("dialog") !== null || event.altKey) return;
-    const done = event.ctrlKey || event.metaKey ? command(event, model) : plain(event, model, viewport);
+    if (isTyping(event.target) || document.querySelector("dialog:modal") !== null || event.altKey) return;
+    const view = viewOf(event);
+    if (view !== null) {
+      event.preventDefault();
+      lookFrom(viewport.stage, view);
+      return;
+    }
+    const commanded = event.ctrlKey || event.metaKey;
+    if (!commanded && isTaken(event.target, event.key)) return;
+    const done = commanded ? command(event, model) : plain(event, model, viewport);
     if (done) event.preventDefault();
   });
 }

@@ -23,8 +23,11 @@ export class Wire {
     this.connect();
   }
 
-  send(request: Request): void {
-    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(request));
+  /** Sends a request; false if the engine is away. */
+  send(request: Request): boolean {
+    if (this.socket?.readyState !== WebSocket.OPEN) return false;
+    this.socket.send(JSON.stringify(request));
+    return true;
   }
 
   /** Sends anything at all; tests play the stranger with it. */

@@ -1,6 +1,7 @@
 /** Steps: the anatomy is changed, and changed back. */
 
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { dragFrom, dragSlider, findHandle, gizmoOnScreen, jointOnScreen } from "./gestures.mjs";
 import { ARM, SMALL, same, visit } from "./visit.mjs";
@@ -124,11 +125,28 @@ export const editing = {
   },
 
   async "mirror images"(browser) {
-    await visit(browser, [SMALL], async ({ tab }) => {
+    await visit(browser, [SMALL], async ({ tab, folder }) => {
       await tab.stand("muscles", 7);
       await tab.page.click(".entry:has-text('brachialis')");
       const count = () => tab.page.locator(".entry:has-text('brachialis') .side").count();
       assert.equal(await count(), 2);
+      const title = () => tab.page.locator(".right h2").first().textContent();
+      for (const [letter, side] of [["R", "right"], ["L", "left"]]) {
+        await tab.page.locator(".entry:has-text('brachialis') .side", { hasText: letter }).click();
+        assert.equal(await title(), `brachialis, ${side}`);
+      }
+      // A bake that is cancelled while its body is bound ends at once.
+      await tab.page.keyboard.press("b");
+      await tab.page.fill("#bake-path", "never.pc2");
+      await tab.page.click("#bake-start");
+      await tab.page.waitForSelector("#bake-outcome:has-text('preparing')");
+      const pressed = performance.now();
+      await tab.page.click("#bake-cancel");
+      await tab.page.waitForSelector("#bake-outcome:has-text('cancelled')", { timeout: 3000 });
+      console.log(`   a bake in preparation is cancelled in ${(performance.now() - pressed).toFixed(0)} ms`);
+      assert.ok(!existsSync(path.join(folder, "never.pc2")));
+      await tab.page.keyboard.press("Escape");
+      await tab.page.waitForFunction(() => document.querySelector("dialog[open]") === null);
       const before = await tab.positions();
       await tab.page.click("button:has-text('Unlink mirror')");
       await tab.page.waitForFunction(() => globalThis.ecorche.model.document.undo === 1);

@@ -3,7 +3,9 @@
 import { Buffer } from "node:buffer";
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
+import path from "node:path";
 import { chromium } from "playwright-core";
+import { options } from "./options.mjs";
 
 const FLAGS = [
   "--no-sandbox",
@@ -74,6 +76,9 @@ export class Tab {
 
   static async open(browser, url, out, size = { width: 1280, height: 800 }, query = "?plain") {
     const page = await browser.newPage({ viewport: size });
+    if (options.page !== "") {
+      await page.route(/studio\.(js|css)$/, (route) => route.fulfill({ path: path.join(options.page, path.basename(route.request().url())) }));
+    }
     const tab = new Tab(page, out);
     // Neither antialiasing nor large shadows: the processor draws.
     await page.goto(`${url}${query}`);

@@ -41,6 +41,24 @@ export const serving = {
         }
       }
       await tab.screenshot("13-bake");
+      // One after the other, beside a character that stays in use.
+      const told = (pattern) => tab.page.waitForFunction((p) => new RegExp(p).test(document.querySelector("#bake-outcome").textContent), pattern, { timeout: 60_000 });
+      await tab.page.fill("#bake-path", "first.pc2");
+      await tab.page.fill("#bake-fps", "2*60");
+      await tab.page.click("#bake-start");
+      await tab.page.waitForFunction(() => document.querySelector("#bake-start").textContent === "Queue");
+      assert.ok(await tab.run(() => !globalThis.ecorche.model.transport.playing), "playing waits for the bake");
+      await tab.page.fill("#bake-path", "second.pc2");
+      await tab.page.fill("#bake-fps", "10");
+      await tab.page.click("#bake-start");
+      await told("1 more wait");
+      await told(" s left");
+      await tab.page.click(".entry:has-text('leftHand')");
+      assert.equal(await tab.run(() => globalThis.ecorche.model.selection.kind), "joint", "the page stays in use");
+      await tab.screenshot("42-baking");
+      await told("written to second.pc2");
+      for (const name of ["first", "second"]) assert.ok(readFileSync(path.join(folder, `${name}.pc2`)).length > 1000);
+      await tab.page.waitForFunction(() => globalThis.ecorche.model.transport.playing);
       // One that is cancelled leaves nothing.
       await tab.page.fill("#bake-path", "never.pc2");
       await tab.page.fill("#bake-fps", "5000");
@@ -64,11 +82,21 @@ export const serving = {
       const before = await tab.positions();
       await engine.kill();
       await tab.page.waitForSelector(".offline:not([hidden])");
+      // What is changed meanwhile waits.
+      await dragSlider(tab, "Closure", 0.8);
+      assert.match(await tab.page.textContent(".offline"), /1 change waits/);
+      await tab.page.keyboard.press("Control+s");
+      await tab.page.fill("dialog .path", "mine.toml");
+      await tab.page.keyboard.press("Enter");
+      await tab.page.waitForSelector(".toast.error:has-text('was not done')");
       await tab.screenshot("14-offline");
       const second = new Engine(program, folder, [sample, ...address]);
       try {
         await second.url;
         await tab.page.waitForFunction(() => globalThis.ecorche.model.connected, null, { timeout: 30_000 });
+        await tab.page.waitForFunction(() => globalThis.ecorche.model.document.undo === 2, null, { timeout: 30_000 });
+        assert.ok(Math.abs((await tab.run(() => globalThis.ecorche.model.document.skin.closure)) - 2.4) < 0.1, "the change that waited is made");
+        await tab.page.keyboard.press("Control+z");
         await tab.page.waitForFunction(() => globalThis.ecorche.model.document.undo === 1, null, { timeout: 30_000 });
         await tab.settled("implicit");
         assert.ok(same(before, await tab.positions()), "the page shows what it showed, edits included");

@@ -4,13 +4,15 @@
  *     node test/studio.mjs --ecorche ../../../target/release/ecorche --out ../../../target/studio-screenshots
  *
  * `--only WORDS` runs the steps whose names contain the words, and holds what is timed to its limit; `--minutes N` makes
- * the step about memory play that long; `--pictures FOLDER` makes the pictures of docs/studio.md instead of testing.
+ * the step about memory play that long; `--pictures FOLDER` makes the pictures of docs/studio.md instead of testing; `--page
+ * FOLDER` takes the page from there, as `npm run build -- --outDir FOLDER` made it, so that a change of it needs no Rust.
  */
 
 import { mkdirSync } from "node:fs";
 import { costs } from "./costs.mjs";
 import { editing } from "./editing.mjs";
 import { openBrowser } from "./engine.mjs";
+import { keeping } from "./keeping.mjs";
 import { looking } from "./looking.mjs";
 import { makePictures } from "./pictures.mjs";
 import { serving } from "./serving.mjs";
@@ -24,7 +26,7 @@ if (options.pictures !== "") {
   process.exit(0);
 }
 let failed = 0;
-for (const [name, step] of Object.entries({ ...looking, ...editing, ...serving, ...costs })) {
+for (const [name, step] of Object.entries({ ...looking, ...editing, ...keeping, ...serving, ...costs })) {
   if (!name.includes(options.only)) continue;
   const started = performance.now();
   try {

@@ -1,21 +1,13 @@
-/** What the tests are told on the command line, the characters they open, and how they open them. */
+/** The characters that tests open, and how they open them. */
 
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { parseArgs } from "node:util";
 import { Engine, Tab } from "./engine.mjs";
+import { options } from "./options.mjs";
 
-export const { values: options } = parseArgs({
-  options: {
-    ecorche: { type: "string", default: "../../../target/release/ecorche" },
-    out: { type: "string", default: "../../../target/studio-screenshots" },
-    only: { type: "string", default: "" },
-    minutes: { type: "string", default: "" },
-    pictures: { type: "string", default: "" },
-  },
-});
+export { options };
 export const program = path.resolve(options.ecorche);
 export const out = path.resolve(options.out);
 export const SMALL = "sample:athlete?resolution=5000";

@@ -10,19 +10,33 @@ use crate::schema::names::suggestion;
 use crate::schema::{Path, Problem};
 use crate::skinning::Surface;
 use glam::{Affine3A, Vec3};
+use std::collections::BTreeSet;
 
 /// How much longer than the bones it spans a muscle's axis may be. Chosen, not tuned: the preset passes on every body
 /// tried, coordinates mistaken for centimetres give 20 and more.
 const SLACK: f32 = 2.5;
 
+/// Joints that may be missing before the whole file counts as another character's: as many as one can read.
+const MOST_MISSING: usize = 3;
+
 impl Anatomy {
     /// What does not fit `skeleton`; empty when all does.
     pub(super) fn check(&self, skeleton: &Skeleton) -> Vec<Problem> {
-        let mut check = Check { skeleton, rest: Rest::of(skeleton), problems: Vec::new() };
+        let (named, missing) = (BTreeSet::new(), Vec::new());
+        let mut check = Check { skeleton, rest: Rest::of(skeleton), problems: Vec::new(), named, missing };
         let root = Path::default();
         let skin = root.key("skin");
         for name in self.skin.joint.keys() {
             check.joint(&skin.key("joint").key(name), name);
+        }
+        if let Some(def) = &self.wrinkles {
+            let wrinkles = root.key("wrinkles");
+            for (k, name) in def.joints.iter().enumerate() {
+                check.joint(&wrinkles.key("joints").index(k), name);
+            }
+            for name in def.joint.keys() {
+                check.joint(&wrinkles.key("joint").key(name), name);
+            }
         }
         for (k, muscle) in self.body.muscle.iter().enumerate() {
             check.muscle(&root.key("muscle").index(k), muscle);
@@ -56,6 +70,9 @@ impl Anatomy {
                     format!("no muscle \"{name}\" of side \"{side}\"{remedy}"),
                 );
             }
+        }
+        if let Some(problem) = check.of_another_character() {
+            return vec![problem];
         }
         check.problems.extend(self.check_mirrors(skeleton));
         check.problems
@@ -212,6 +229,10 @@ struct Check<'a> {
     skeleton: &'a Skeleton,
     rest: Rest,
     problems: Vec<Problem>,
+    /// Joints the anatomy names.
+    named: BTreeSet<String>,
+    /// Those of them that the skeleton lacks.
+    missing: Vec<String>,
 }
 
 /// The first few of a list of names, in quotes, and how many more there are.
@@ -230,9 +251,29 @@ impl Check<'_> {
         self.problems.push(Problem { path: path.clone(), message });
     }
 
+    /// Said instead of every joint that is missing, where most are.
+    fn of_another_character(&self) -> Option<Problem> {
+        let [missing, all] = [self.missing.len(), self.named.len()];
+        if missing <= MOST_MISSING || 2 * missing <= all {
+            return None;
+        }
+        let has = some_of(self.skeleton.joints.iter().map(|j| j.name.as_str()));
+        let wants = some_of(self.missing.iter().map(String::as_str));
+        let message = format!(
+            "this anatomy is of another character: {} of the {all} joints it names match. It names {wants}; the character has \
+             {has}. Open it with its own character, or transfer it to this one",
+            all - missing
+        );
+        Some(Problem { path: Path::default(), message })
+    }
+
     fn joint(&mut self, path: &Path, name: &str) -> Option<usize> {
         let found = self.skeleton.find(name);
+        let is_new = self.named.insert(name.to_owned());
         if found.is_none() {
+            if is_new {
+                self.missing.push(name.to_owned());
+            }
             let names = || self.skeleton.joints.iter().map(|j| j.name.as_str());
             let near = suggestion(name, names());
             let remedy = if near.is_empty() { format!("; it has {}", some_of(names())) } else { near };

@@ -2,7 +2,7 @@
 
 use super::problem::{AnatomyError, Located, label, line_and_column, locate};
 use super::rules::Rules;
-use super::{Anatomy, JointDef, SkinDef, VERSION, keys};
+use super::{Anatomy, JointDef, SkinDef, VERSION, WrinkleDef, keys};
 use crate::character::{Character, Skeleton};
 use crate::muscle::BuildError;
 use crate::muscle::definition::{BodyDef, Side};
@@ -169,6 +169,7 @@ impl Reading {
         };
         let piece = self.list(&mut root, "piece", &keys::PIECE);
         let skin = self.skin(&mut root);
+        let wrinkles = self.wrinkles(&mut root);
         // What is left is not of the shape it should be, or not known.
         let rest = keys::FILE.check(root, &path, &mut self.problems);
         if let Some(Value::Whole(version)) = rest.get("version")
@@ -177,7 +178,7 @@ impl Reading {
             let message = format!("{version} is not known; this program reads version {VERSION}");
             self.add(path.key("version"), message);
         }
-        Anatomy { skin, piece, body }
+        Anatomy { skin, wrinkles, piece, body }
     }
 
     /// A value of the file; `None` for a kind of TOML value that anatomies do not use.
@@ -244,6 +245,11 @@ impl Reading {
             self.rules::<JointDef>(joint, &path.key("joint").key(name));
         }
         skin
+    }
+
+    fn wrinkles(&mut self, root: &mut Entries) -> Option<WrinkleDef> {
+        matches!(root.get("wrinkles"), Some(Value::Table(_))).then_some(())?;
+        self.entry(root.remove("wrinkles")?, &Path::default().key("wrinkles"), &keys::WRINKLES)
     }
 
     /// Reads a table; `None` if the table of keys refuses it.

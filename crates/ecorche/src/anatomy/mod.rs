@@ -16,6 +16,8 @@
 //! operator = "bulge"
 //! controller = "finger"
 //! samples = { add = [[0.04, 0.1, 0.0, 1.0, 0.0, 0.0]] }  # the field goes through this point, facing that way
+//! [wrinkles]                              # see WrinkleDef; present: skin wrinkles
+//! wavelength = 0.012
 //! [[piece]]                               # see PieceDef
 //! mesh = "Coat"
 //! role = "worn"
@@ -60,6 +62,7 @@ mod write;
 
 pub use crate::pieces::{Layering, PieceDef, RoleDef};
 pub use crate::schema::{Path, Problem, Step, Value};
+pub use crate::surface::wrinkles::{JointWrinkles, WrinkleDef};
 pub use edit::{Edit, EditError, History, Kind, Target};
 pub use file::{AnatomyFile, FileError};
 pub use frames::BindFrames;
@@ -78,6 +81,8 @@ const VERSION: i64 = 1;
 pub struct Anatomy {
     /// How the skin is composed and tracked.
     pub skin: SkinDef,
+    /// Creases of compressed skin; `None` for smooth skin.
+    pub wrinkles: Option<WrinkleDef>,
     /// Pieces of the surface whose roles are given.
     pub piece: Vec<PieceDef>,
     /// Muscles, fat, bones and keys, one entry per mirrored pair.

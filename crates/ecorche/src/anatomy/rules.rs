@@ -1,7 +1,7 @@
 //! Rules between values that the table of keys cannot say.
 
 use super::skin::{ControllerDef, SamplesDef};
-use super::{JointDef, SkinDef, keys};
+use super::{JointDef, SkinDef, WrinkleDef, keys};
 use crate::muscle::definition::{
     BoneDef, FatDef, Footprint, KeysDef, MuscleDef, Parameter, ProfileDef, Side,
 };
@@ -67,6 +67,12 @@ impl Rules for FatDef {
 }
 
 impl Rules for BoneDef {
+    fn broken(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+}
+
+impl Rules for WrinkleDef {
     fn broken(&self) -> Vec<(&'static str, String)> {
         Vec::new()
     }

@@ -205,6 +205,19 @@ fn all_problems_of_a_file_are_told_at_once() {
     assert!(error.problems.is_sorted_by_key(|p| p.line));
 }
 
+#[test]
+fn an_anatomy_of_another_character_is_told_in_one_line() {
+    let athlete = crate::samples::build("athlete?resolution=5000").unwrap();
+    let preset = super::preset::place(&athlete);
+    let file = AnatomyFile::parse("athlete.toml", super::init::write(&athlete, &preset)).unwrap();
+    assert_eq!(file.check(&athlete.skeleton), Ok(()));
+    let said = file.check(&skeleton()).unwrap_err().to_string();
+    assert_eq!(said.lines().count(), 1, "{said}");
+    for words in ["athlete.toml", "another character", "3 of the 13 ", "joints it names match", "transfer"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}
+
 fn biceps() -> Target {
     Target::Entry(Kind::Muscle, "biceps brachii".to_owned(), Side::Left)
 }
@@ -430,6 +443,8 @@ fn the_types_have_the_keys_of_the_tables_and_no_others() {
     };
     check(&keys::SKIN, fields(SkinDef::default()));
     check(&keys::JOINT, fields(JointDef::default()));
+    check(&keys::WRINKLES, fields(WrinkleDef::default()));
+    check(&keys::WRINKLED_JOINT, fields(JointWrinkles::default()));
     check(&keys::MUSCLE, fields(MuscleDef::default()));
     check(&keys::PARAMETRIC, fields(crate::muscle::parametric::ParametricDef::default()));
     check(&keys::FAT, fields(FatDef::default()));
@@ -472,6 +487,8 @@ fn every_default_and_every_choice_of_the_tables_can_be_read() {
     for (list, required, table) in [
         ("[skin]", "", &keys::SKIN),
         ("[skin.joint.a]", "", &keys::JOINT),
+        ("[wrinkles]", "", &keys::WRINKLES),
+        ("[wrinkles.joint.a]", "", &keys::WRINKLED_JOINT),
         ("[[muscle]]", ends, &keys::MUSCLE),
         ("[[parametric]]", line, &keys::PARAMETRIC),
         ("[[fat]]", pad, &keys::FAT),
@@ -588,5 +605,25 @@ fn pieces_have_roles_and_unknown_names_are_refused_with_line_and_remedy() {
         };
         assert_eq!(error.problems[0].line, line, "{error}");
         assert!(error.to_string().contains(words), "{error} lacks {words}");
+    }
+}
+
+#[test]
+fn wrinkles_are_read_and_their_joints_checked() {
+    let file = parse(
+        "version = 1\n[wrinkles]\nwavelength = 0.012\njoints = [\"LeftForeArm\"]\n[wrinkles.joint.LeftForeArm]\ngain = 0.5\n",
+    );
+    let wrinkles = file.anatomy().wrinkles.clone().unwrap();
+    assert_eq!((wrinkles.wavelength, wrinkles.joint["LeftForeArm"].gain), (Some(0.012), Some(0.5)));
+    assert_eq!(parse("version = 1\n[wrinkles]\n").anatomy().wrinkles, Some(WrinkleDef::default()));
+    assert_eq!(parse("version = 1\n").anatomy().wrinkles, None);
+    for (text, said) in [
+        ("gain = nan", "finite"),
+        ("wavelength = 0.0", "must be above 0"),
+        ("sharpness = 0.9", "must be from 0 to 0.25"),
+        ("amplitude = 1.0", "unknown key"),
+    ] {
+        let error = AnatomyFile::parse("a.toml", format!("version = 1\n[wrinkles]\n{text}\n")).unwrap_err();
+        assert!(error.to_string().contains(said), "{error}");
     }
 }

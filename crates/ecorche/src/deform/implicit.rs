@@ -15,6 +15,7 @@ use crate::muscle::{self, Motion, Musculature};
 use crate::parts::{FOLLOWS, Parts, Retouch};
 use crate::skinning::{Skinner, Surface};
 use crate::tracking::{Layers, VertexReport, robust};
+use crate::watch::Watch;
 use glam::{Affine3A, Vec3, Vec3A};
 use std::path::Path;
 use std::sync::Arc;
@@ -66,15 +67,26 @@ impl Implicit {
         settings: &Settings,
         anatomy: (&BodyDef, &Path),
         cache: Option<&Cache>,
+        watch: &Watch,
     ) -> Result<Self, BindError> {
         super::check_rest(&surface)?;
-        let mut parts = Parts::build(&surface, character, &settings.parts, cache);
+        let mut parts = Parts::build_watched(&surface, character, &settings.parts, cache, watch);
+        if watch.is_stopped() {
+            return Err(BindError::Stopped);
+        }
         parts.retouch(&retouches(character, settings), &settings.parts);
         let tree = field::tree(&parts, settings);
         let definition = anatomy.0;
         let any = settings.stack.under == Under::Flesh && definition.has_flesh();
         let flesh = || Flesh::new(character, &surface, &parts, anatomy);
+        if any {
+            watch.begin("placing muscles", 0);
+        }
         let flesh = any.then(flesh).transpose()?;
+        if watch.is_stopped() {
+            return Err(BindError::Stopped);
+        }
+        watch.begin("preparing contact", 0);
         let scheme = match settings.stack.tracking {
             Some(Tracking::Robust) => {
                 let under = flesh.as_ref().map(|f| f.at_rest(settings.muscles.blend));

@@ -44,8 +44,10 @@ use crate::muscle::parametric::{self, Parametric};
 use crate::muscle::{self, BuildError, Flesh, Musculature};
 use crate::parts::Parts;
 use crate::skinning::{self, CentresOfRotation, Skinner, Skinning, Surface};
+use crate::surface::wrinkles::{WrinkleError, WrinkleSummary};
 use crate::surface::{self, LayerDef, Layers, SurfaceReport};
 use crate::tracking::{VertexReport, robust};
+use crate::watch::Watch;
 use glam::{Affine3A, Vec3, Vec3A};
 use implicit::Implicit;
 use serde::{Deserialize, Serialize};
@@ -80,6 +82,9 @@ pub enum BindError {
     /// Muscles or fat of the anatomy.
     #[error(transparent)]
     Anatomy(#[from] BuildError),
+    /// Wrinkles that were asked for.
+    #[error(transparent)]
+    Wrinkles(#[from] WrinkleError),
     /// There is no outside for skin to be on.
     #[error(
         "more than {most} pairs of the skin's {triangles} triangles cross at rest: it is a heap of triangles, which cannot \
@@ -91,6 +96,9 @@ pub enum BindError {
         /// Pairs that may cross.
         most: usize,
     },
+    /// Whoever waited for it asked it to stop.
+    #[error("stopped before the body was bound")]
+    Stopped,
 }
 
 /// Refuses a surface that crosses itself nearly everywhere at rest: it has no parts, and cannot be tracked.
@@ -194,6 +202,17 @@ impl Body {
         folder: &Path,
         cache: Option<&Cache>,
     ) -> Result<Self, BindError> {
+        Self::bind_watched(character, settings, (anatomy, folder), cache, &Watch::default())
+    }
+
+    /// As [`Body::bind_with`], told to `watch`, which may stop it: then it fails with [`BindError::Stopped`].
+    pub fn bind_watched(
+        character: Arc<Character>,
+        settings: impl Into<Settings>,
+        (anatomy, folder): (&BodyDef, &Path),
+        cache: Option<&Cache>,
+        watch: &Watch,
+    ) -> Result<Self, BindError> {
         let settings = settings.into();
         settings.stack.check()?;
         let skinners: Arc<[Skinner]> = character
@@ -212,29 +231,61 @@ impl Body {
         let implicit = surface.clone().filter(|_| tracking.is_some());
         let implicit = implicit.map(|surface| {
             let start = Skinner::of_surface(&surface, settings.stack.skinning, &skinners);
-            Implicit::new(&character, surface, start, &settings, (anatomy, folder), cache)
+            Implicit::new(&character, surface, start, &settings, (anatomy, folder), cache, watch)
         });
         let implicit = implicit.transpose()?.map(Arc::new);
-        let layered = surface.as_ref().filter(|_| !layers.is_empty());
-        let layers = layered.map(|surface| Arc::new(Layers::new(&surface.mesh, layers)));
         let parametric =
             (*under == Under::Parametric).then(|| bind_parametric(&character, surface.as_deref(), anatomy));
         let parametric = parametric.transpose()?.flatten().map(Arc::new);
-        Ok(Self { character, settings, skinners, id: next_id(), surface, implicit, parametric, layers })
+        let mut body = Self {
+            character,
+            settings,
+            skinners,
+            id: next_id(),
+            surface,
+            implicit,
+            parametric,
+            layers: None,
+        };
+        body.layers = body.build_layers(None)?;
+        Ok(body)
     }
 
-    /// The same body with other layers on the surface. All else is shared, so this is nearly free.
+    /// The layers of the settings; `earlier`: of the same surface. `None` without any, and without skin.
+    fn build_layers(&self, earlier: Option<&Layers>) -> Result<Option<Arc<Layers>>, WrinkleError> {
+        let Stack { surface: definitions, skinning, .. } = &self.settings.stack;
+        let Some(surface) = self.surface.as_deref().filter(|_| !definitions.is_empty()) else {
+            return Ok(None);
+        };
+        let skinner = Skinner::of_surface(surface, *skinning, &self.skinners);
+        let rest = surface::Rest { character: &self.character, surface, skinner: &skinner };
+        Ok(Some(Arc::new(Layers::new(rest, definitions, earlier)?)))
+    }
+
+    /// The same body with other layers on the surface. All else is shared, and layers it has are kept, so this is nearly free
+    /// but for wrinkles it had not.
     pub fn with_layers(&self, layers: Vec<LayerDef>) -> Result<Self, BindError> {
         let mut body = Self { id: next_id(), ..self.clone() };
         body.settings.stack.surface = layers;
         body.settings.stack.check()?;
-        let layers = &body.settings.stack.surface;
-        body.layers = None;
-        if !layers.is_empty() {
+        if !body.settings.stack.surface.is_empty() {
             body.surface = body.surface.or_else(|| Surface::new(&self.character).map(Arc::new));
-            body.layers = body.surface.as_ref().map(|s| Arc::new(Layers::new(&s.mesh, layers)));
         }
+        body.layers = body.build_layers(self.layers.as_deref())?;
         Ok(body)
+    }
+
+    /// What the layer of wrinkles does; `None` without one, and without skin.
+    pub fn wrinkles(&self) -> Option<WrinkleSummary> {
+        Some(self.layers.as_ref()?.wrinkles()?.summary())
+    }
+
+    /// Length across the creases, relative to rest, of every triangle that wrinkles fully: in a frame without wrinkles and in one
+    /// with them. Empty without wrinkles.
+    pub fn lengths_across_creases(&self, smooth: &Frame, wrinkled: &Frame) -> Vec<[f32; 2]> {
+        let layers = self.layers.as_ref().and_then(|layers| layers.wrinkles());
+        let Some((surface, wrinkles)) = self.surface.as_ref().zip(layers) else { return Vec::new() };
+        wrinkles.lengths(&surface.positions(smooth), &surface.positions(wrinkled)).collect()
     }
 
     /// The character this body was made of.
@@ -421,10 +472,12 @@ impl Body {
             found.parametric.extend_from_slice(&parametric.posed);
             report.parametric = Some(moved);
         }
+        let started = std::time::Instant::now();
         if let Some(displaced) = self.displace(time, world_from_joint, state, layers, meshes, &found.reports)
         {
             report.surface = Some(displaced);
             report.fell_back += displaced.fell_back;
+            found.stages.push(("surface", started.elapsed().as_secs_f64() * 1e3));
         }
         if let (Some(implicit), Some(muscles)) = (&self.implicit, &mut report.muscles) {
             let started = std::time::Instant::now();

@@ -51,6 +51,19 @@ pub struct Settled {
     pub converged: bool,
 }
 
+/// A spring that draws a node to a place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pull {
+    /// The node.
+    pub node: u32,
+    /// Where it is drawn to, metres.
+    pub target: DVec3,
+    /// Unit direction in which it is held most.
+    pub normal: DVec3,
+    /// Newtons per metre; symmetric, positive.
+    pub stiffness: DMat3,
+}
+
 /// Flesh that is moved from one equilibrium to the next.
 #[derive(Debug)]
 pub struct Equilibrium {
@@ -58,6 +71,8 @@ pub struct Equilibrium {
     pub model: Model,
     /// Where the nodes are, metres.
     pub positions: Vec<DVec3>,
+    /// Springs to places in space.
+    pub pulls: Vec<Pull>,
     /// Vertices of the contact surface, within the tetrahedra.
     skin: Vec<Place>,
     barrier: Barrier,
@@ -97,12 +112,28 @@ impl Equilibrium {
         let edge = model.parts.iter().map(|p| p.edge).fold(f64::INFINITY, f64::min);
         let dilatation = Dilatation::new(&model, bulk);
         let work = Workspace::new(&model, &dilatation.links().collect::<Vec<_>>())?;
-        Ok(Self { model, positions, skin, barrier, dilatation, settings, led, edge, work })
+        Ok(Self { model, positions, pulls: Vec::new(), skin, barrier, dilatation, settings, led, edge, work })
     }
 
     /// Tetrahedra without positive volume.
     pub fn inverted(&self) -> usize {
         (0..self.model.tets.len()).filter(|&t| volume(self.model.corners(t, &self.positions)) <= 0.0).count()
+    }
+
+    /// Forgets which nodes contact has coupled, so that what follows depends on the positions alone.
+    pub fn forget(&mut self) -> Result<(), SolveError> {
+        self.work = Workspace::new(&self.model, &self.dilatation.links().collect::<Vec<_>>())?;
+        Ok(())
+    }
+
+    /// Moves every node by its move, as far as no tetrahedron inverts and nothing meets; returns the part of the way. Where
+    /// all move alike this is a better start for [`Equilibrium::lead`] than what the energy finds.
+    pub fn shift(&mut self, moves: &[DVec3]) -> f64 {
+        let part = self.limit(moves, 1.0);
+        for (x, d) in self.positions.iter_mut().zip(moves) {
+            *x += *d * part;
+        }
+        part
     }
 
     /// Moves the led nodes to `goals` and lets the others settle. After an error the state lies somewhere on the way.
@@ -203,7 +234,8 @@ impl Equilibrium {
     fn energy(&mut self, positions: &[DVec3]) -> f64 {
         let elastic = self.work.assembler.energy(&self.model, positions);
         let volume = self.dilatation.energy(&self.model, positions);
-        elastic + volume + self.barrier.energy(&points_at(&self.skin, positions))
+        let pulled: f64 = self.pulls.iter().map(|p| p.energy(positions)).sum();
+        elastic + volume + pulled + self.barrier.energy(&points_at(&self.skin, positions))
     }
 
     /// Largest fraction of a step, at most `most`, that inverts no tetrahedron and lets nothing touch.
@@ -267,6 +299,11 @@ impl Equilibrium {
         }
         for (r, f) in w.right.iter_mut().zip(&w.forces) {
             *r = -*f;
+        }
+        for pull in &self.pulls {
+            let at = pattern.position_of[pull.node as usize] as usize;
+            w.right[at] -= pull.stiffness * (self.positions[pull.node as usize] - pull.target);
+            pattern.add(&mut w.whole, pull.node, pull.node, &pull.stiffness);
         }
         for touch in &touches {
             let n = touch.normal;
@@ -335,6 +372,13 @@ impl Equilibrium {
                 })
             })
         })
+    }
+}
+
+impl Pull {
+    fn energy(&self, positions: &[DVec3]) -> f64 {
+        let off = positions[self.node as usize] - self.target;
+        0.5 * off.dot(self.stiffness * off)
     }
 }
 

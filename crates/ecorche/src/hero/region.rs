@@ -1,7 +1,7 @@
 //! A region of the body: the flesh along the bones that meet at one joint.
 
 use super::cores::{Bone, SAME};
-use crate::character::Character;
+use crate::character::{Character, humanoid};
 use crate::pieces::skeleton::Bones;
 use glam::DVec3;
 
@@ -39,6 +39,21 @@ impl Region {
         let far = |b: &Bone| from_axis(b.ends, point).0;
         self.bones.iter().min_by(|a, b| far(a).total_cmp(&far(b))).map_or(u32::MAX, |b| b.joint)
     }
+}
+
+/// A joint of the skin by its name; or by the name of what it is in a human, such as leftLowerArm; or, for leftArm, rightArm,
+/// leftLeg and rightLeg, the middle joint of the limb. A joint that has such a name itself comes first.
+pub fn find(character: &Character, name: &str) -> Option<usize> {
+    let middle = match name.to_lowercase().as_str() {
+        "leftarm" => "leftLowerArm",
+        "rightarm" => "rightLowerArm",
+        "leftleg" => "leftLowerLeg",
+        "rightleg" => "rightLowerLeg",
+        _ => name,
+    };
+    let known = humanoid::recognise(&character.skeleton);
+    let part = || known.iter().position(|b| b.is_some_and(|b| b.name().eq_ignore_ascii_case(middle)));
+    character.skeleton.find(name).or_else(part).filter(|&j| character.skeleton.joints[j].in_skin)
 }
 
 /// Distance of a point from a segment, and where on it, from 0 to 1, the nearest point is.

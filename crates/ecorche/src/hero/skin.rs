@@ -83,7 +83,7 @@ pub fn largest_piece(whole: &TriMesh) -> (TriMesh, Vec<u32>) {
 }
 
 /// The triangles all of whose vertices are kept, and their vertices in the whole.
-fn part_of(whole: &TriMesh, keep: impl Fn(u32) -> bool) -> (TriMesh, Vec<u32>) {
+pub(crate) fn part_of(whole: &TriMesh, keep: impl Fn(u32) -> bool) -> (TriMesh, Vec<u32>) {
     let mut renamed = vec![u32::MAX; whole.positions.len()];
     let mut vertex_of = Vec::new();
     let mut mesh = TriMesh::default();

@@ -169,6 +169,11 @@ impl Musculature {
         self.system.unit()
     }
 
+    /// Joints of origin and insertion of every fibre, in the order of [`Flesh::muscles`].
+    pub fn ends(&self) -> impl ExactSizeIterator<Item = [usize; 2]> + '_ {
+        self.fibres.iter().map(|f| f.ends)
+    }
+
     /// The particles, frames and obstacles.
     pub fn system(&self) -> &System {
         &self.system

@@ -44,7 +44,7 @@ impl PendingFile {
             },
             |file| lock(file.as_file(), file.path()),
         )
-        .map_err(|source| WriteError::Io { path: path.to_owned(), source })?;
+        .map_err(|source| WriteError::Io { path: path.to_owned(), source: plain(source) })?;
         Ok(Self { path: path.to_owned(), writer: BufWriter::with_capacity(1 << 18, file) })
     }
 
@@ -121,7 +121,7 @@ impl PendingFiles {
             || Folder::create(parent),
             |folder| folder.lock.as_ref().map_or(Ok(false), |file| lock(file, &folder.path.join(LOCK))),
         )
-        .map_err(|source| WriteError::Io { path: path.to_owned(), source })?;
+        .map_err(|source| WriteError::Io { path: path.to_owned(), source: plain(source) })?;
         Ok(Self { folder, targets: Vec::new() })
     }
 
@@ -190,6 +190,16 @@ fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
+    }
+}
+
+/// What the system said, without the name of the temporary file, which means nothing to a user: an error that wraps another
+/// has it in its words.
+fn plain(error: std::io::Error) -> std::io::Error {
+    if error.get_ref().is_some_and(|wrapped| wrapped.to_string().contains(PREFIX)) {
+        error.kind().into()
+    } else {
+        error
     }
 }
 
@@ -279,6 +289,16 @@ mod tests {
         kept.commit().unwrap();
         assert_eq!(std::fs::read(&target).unwrap(), b"1234 whole!");
         assert_eq!(count(), 1);
+    }
+
+    #[test]
+    fn an_error_names_the_target_and_not_the_temporary_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("nowhere").join("cache.bin");
+        for error in [PendingFile::create(&target).err(), PendingFiles::create(&target).err()] {
+            let said = error.unwrap().to_string();
+            assert!(!said.contains(PREFIX) && said.matches("nowhere").count() == 1, "{said}");
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::character::Character;
 use crate::pieces::Pieces;
 use crate::pieces::skeleton::Bones;
 use crate::skinning::Surface;
+use crate::watch::Watch;
 use glam::Vec3;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -24,7 +25,14 @@ const ROUNDS: usize = 4;
 /// field of its own is better than none.
 const HOPELESS: f32 = 10.0;
 
-pub(super) fn gather(surface: &Surface, character: &Character, settings: &PartSettings) -> Parts {
+/// `watch`: told of every part; where it stops the work, parts are missing.
+pub(super) fn gather(
+    surface: &Surface,
+    character: &Character,
+    settings: &PartSettings,
+    watch: &Watch,
+) -> Parts {
+    watch.begin("cutting the skin into parts", 0);
     let pieces = Pieces::find(surface, character, &settings.pieces);
     let regions = &surface.regions;
     let mut joint_of_vertex: Vec<u32> =
@@ -55,7 +63,7 @@ pub(super) fn gather(surface: &Surface, character: &Character, settings: &PartSe
         }
     }
     body.merge_what_is_no_limb();
-    let fits = body.fit();
+    let fits = body.fit(watch);
     body.into_parts(fits, character, pieces, |report| {
         report.following = following;
         report.islands = [regions.joined.len(), regions.joined.iter().map(|island| island.vertices).sum()];
@@ -120,7 +128,7 @@ impl Fit {
 
 impl Body<'_> {
     /// Fits every part. Parts without a sound field join a neighbour, and the fits around them are made again.
-    fn fit(&mut self) -> BTreeMap<u32, Fit> {
+    fn fit(&mut self, watch: &Watch) -> BTreeMap<u32, Fit> {
         let mut fits: BTreeMap<u32, Fit> = BTreeMap::new();
         for round in 0..ROUNDS {
             if let Some(symmetry) = &self.symmetry {
@@ -135,9 +143,13 @@ impl Body<'_> {
             let (triangles, vertices) = (self.triangles(), self.vertices());
             let missing = self.joints.keys().copied().filter(|l| !fits.contains_key(l) && !self.is_image(*l));
             let missing: Vec<u32> = missing.collect();
+            watch.begin(if round == 0 { "fitting parts" } else { "fitting merged parts" }, missing.len());
             let made: Vec<(u32, Option<Fit>)> = missing
                 .into_par_iter()
                 .map(|label| {
+                    if watch.is_stopped() {
+                        return (label, None);
+                    }
                     let empty = Vec::new();
                     let fit = self.fit_part(
                         &parents,
@@ -147,9 +159,13 @@ impl Body<'_> {
                         triangles.get(&label).map_or(&[], Vec::as_slice),
                         vertices.get(&label).map_or(&[], Vec::as_slice),
                     );
+                    watch.step();
                     (label, fit)
                 })
                 .collect();
+            if watch.is_stopped() {
+                return fits;
+            }
             let made = self.with_images(made);
             let borders = self.borders();
             let mut lost: Vec<(u32, Reason)> = Vec::new();

@@ -42,6 +42,7 @@ use crate::character::Character;
 use crate::field::{CompactHrbf, Grid, SurfaceSample};
 use crate::pieces::{PieceSettings, Pieces};
 use crate::skinning::Surface;
+use crate::watch::Watch;
 use glam::Vec3;
 use std::sync::Arc;
 
@@ -141,13 +142,26 @@ impl Parts {
         settings: &PartSettings,
         cache: Option<&Cache>,
     ) -> Self {
-        let Some(cache) = cache else { return gather::gather(surface, character, settings) };
+        Self::build_watched(surface, character, settings, cache, &Watch::default())
+    }
+
+    /// As [`Parts::build`], told to `watch`; where that stops the work, the result is not to be used.
+    pub fn build_watched(
+        surface: &Surface,
+        character: &Character,
+        settings: &PartSettings,
+        cache: Option<&Cache>,
+        watch: &Watch,
+    ) -> Self {
+        let Some(cache) = cache else { return gather::gather(surface, character, settings, watch) };
         let key = stored::key(surface, character, settings);
         if let Some(parts) = cache.get(key).and_then(|bytes| stored::read(&bytes, surface)) {
             return parts;
         }
-        let parts = gather::gather(surface, character, settings);
-        cache.put(key, &stored::write(&parts));
+        let parts = gather::gather(surface, character, settings, watch);
+        if !watch.is_stopped() {
+            cache.put(key, &stored::write(&parts));
+        }
         parts
     }
 }

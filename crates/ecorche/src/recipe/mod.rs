@@ -23,6 +23,7 @@ pub use protect::{OverwriteError, protect_inputs};
 use crate::anatomy::{Anatomy, AnatomyFile, FileError};
 use crate::cache::Cache;
 use crate::character::motion::{self, JoinError, JoinReport};
+use crate::character::subdivide::{SubdivideError, subdivide};
 use crate::character::{self, Character, Clip, ReadError, Repair};
 use crate::deform::{BindError, Body, Settings, Stack, Tracking, Under};
 use crate::muscle::Motion;
@@ -31,6 +32,8 @@ use crate::samples::{self, SampleError};
 use crate::skinning::Skinning;
 use crate::skinning::heat_weights::{self, HeatError, HeatSettings};
 use crate::surface::LayerDef;
+use crate::surface::wrinkles::WrinkleDef;
+use crate::watch::Watch;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -72,6 +75,28 @@ pub struct Recipe {
     /// Layers on the surface, after those of the method.
     #[serde(default)]
     pub surface: Vec<LayerDef>,
+    /// Whether compressed skin wrinkles; wrinkles come after all other layers.
+    #[serde(default)]
+    pub wrinkles: WrinkleUse,
+    /// How often every edge of the meshes is halved, 0 to 4, before anything else is done with them: the character then has
+    /// other vertices than its file.
+    #[serde(default)]
+    pub subdivide: u32,
+}
+
+/// Whether compressed skin wrinkles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WrinkleUse {
+    /// If the anatomy says so.
+    #[default]
+    Anatomy,
+    /// Yes; as the anatomy says, or else with default settings.
+    On,
+    /// Yes, with this wavelength at all joints that have none of their own, metres.
+    Wavelength(f32),
+    /// No.
+    Off,
 }
 
 /// Where clips come from.
@@ -146,6 +171,14 @@ pub enum RecipeError {
     /// No weights could be made.
     #[error(transparent)]
     Heat(#[from] HeatError),
+    /// The meshes would become too fine.
+    #[error("{character}: {source}")]
+    Subdivide {
+        /// Path or sample.
+        character: String,
+        /// Why.
+        source: SubdivideError,
+    },
     /// The anatomy is wrong, or does not fit the character.
     #[error(transparent)]
     Anatomy(#[from] FileError),
@@ -276,6 +309,8 @@ impl Recipe {
         note_repairs(&mut notes, &self.character, &character.repairs);
         self.move_character(&mut character, &mut notes)?;
         self.weigh(&mut character, &mut notes)?;
+        subdivide(&mut character, self.subdivide)
+            .map_err(|source| RecipeError::Subdivide { character: self.character.clone(), source })?;
         if character.meshes.iter().all(|m| m.positions.is_empty()) {
             return Err(RecipeError::NoMesh { character: self.character.clone() });
         }
@@ -413,6 +448,19 @@ impl Ingredients {
         self.recipe.tracking.unwrap_or(self.anatomy.skin.tracking.into())
     }
 
+    /// The wrinkles that recipe and anatomy ask for.
+    fn wrinkles(&self) -> Option<WrinkleDef> {
+        let own = self.anatomy.wrinkles.clone();
+        match self.recipe.wrinkles {
+            WrinkleUse::Anatomy => own,
+            WrinkleUse::On => Some(own.unwrap_or_default()),
+            WrinkleUse::Wavelength(wavelength) => {
+                Some(WrinkleDef { wavelength: Some(wavelength), ..own.unwrap_or_default() })
+            }
+            WrinkleUse::Off => None,
+        }
+    }
+
     /// The common stack that suits the anatomy: muscles where it has any and the tracking can follow them; parametric
     /// where it has only such.
     pub fn best_stack(&self) -> Stack {
@@ -438,6 +486,7 @@ impl Ingredients {
             stack = stack.with_start(start);
         }
         stack.surface.extend_from_slice(&self.recipe.surface);
+        stack.surface.extend(self.wrinkles().map(LayerDef::Wrinkles));
         let mut settings = Settings { stack, coherent: self.recipe.coherent, ..settings };
         if self.recipe.muscles == MuscleUse::Still {
             settings.muscles.motion = Motion::Kinematic;
@@ -459,7 +508,18 @@ impl Ingredients {
     /// Binds the character. What takes long is looked up in `cache` first, if given, and kept there.
     /// What is wrong with muscles and fat is told with its place in the anatomy file, where there is one.
     pub fn bind(&self, settings: Settings, cache: Option<&Cache>) -> Result<Body, RecipeError> {
-        let bound = Body::bind_with(self.character.clone(), settings, &self.body, &self.folder, cache);
+        self.bind_watched(settings, cache, &Watch::default())
+    }
+
+    /// As [`Ingredients::bind`], told to `watch`, which may stop it.
+    pub fn bind_watched(
+        &self,
+        settings: Settings,
+        cache: Option<&Cache>,
+        watch: &Watch,
+    ) -> Result<Body, RecipeError> {
+        let anatomy = (&self.body, self.folder.as_path());
+        let bound = Body::bind_watched(self.character.clone(), settings, anatomy, cache, watch);
         bound.map_err(|error| match (error, &self.anatomy_file) {
             (BindError::Anatomy(error), Some(file)) => FileError::from(file.locate(&error)).into(),
             (error, _) => error.into(),

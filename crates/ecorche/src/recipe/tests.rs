@@ -20,6 +20,8 @@ fn a_recipe_reads_back_as_written_and_refuses_what_it_does_not_know() {
         coherent: true,
         muscles: MuscleUse::Still,
         surface: vec![LayerDef::Smooth(Default::default())],
+        wrinkles: WrinkleUse::Wavelength(0.01),
+        subdivide: 2,
     };
     let text = serde_json::to_string(&full).unwrap();
     assert_eq!(recipe(&text), full);
@@ -135,4 +137,30 @@ fn a_character_in_memory_bound_in_another_way_is_as_if_it_were_read_again() {
     };
     assert_eq!(key(&again), key(&anew));
     assert_ne!(key(&again), key(&in_memory));
+}
+
+#[test]
+fn wrinkles_come_from_the_anatomy_unless_they_are_asked_for_or_left_out() {
+    let anatomy = |text: &str| AnatomySource::Text { text: text.to_owned(), folder: ".".into() };
+    let plain = Recipe::of("sample:cylinder?segments=12&rings=12");
+    let creased = Recipe { anatomy: anatomy("version = 1\n[wrinkles]\ngain = 0.5\n"), ..plain.clone() };
+    let settings = |recipe: &Recipe| {
+        let ingredients = recipe.read().unwrap();
+        ingredients.settings(Some(Stack::linear())).stack.surface
+    };
+    let gain = |gain| WrinkleDef { gain, ..WrinkleDef::default() };
+    assert!(settings(&plain).is_empty());
+    assert_eq!(settings(&creased), [LayerDef::Wrinkles(gain(0.5))]);
+    assert!(settings(&Recipe { wrinkles: WrinkleUse::Off, ..creased.clone() }).is_empty());
+    assert_eq!(
+        settings(&Recipe { wrinkles: WrinkleUse::On, ..plain.clone() }),
+        [LayerDef::Wrinkles(gain(1.0))]
+    );
+    let long = settings(&Recipe { wrinkles: WrinkleUse::Wavelength(0.2), ..creased });
+    assert_eq!(long, [LayerDef::Wrinkles(WrinkleDef { wavelength: Some(0.2), ..gain(0.5) })]);
+    let finer = Recipe { subdivide: 1, ..plain.clone() }.read().unwrap().character;
+    let triangles = |recipe: &Recipe| recipe.read().unwrap().character.meshes[0].triangles.len();
+    assert_eq!(finer.meshes[0].triangles.len(), 4 * triangles(&plain));
+    let error = Recipe { subdivide: 40, ..plain }.read().unwrap_err().to_string();
+    assert!(error.contains("4 times at most"), "{error}");
 }

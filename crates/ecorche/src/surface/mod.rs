@@ -8,11 +8,16 @@
 pub mod smooth;
 #[cfg(test)]
 mod tests;
+pub mod wrinkles;
 
+use crate::character::Character;
 use crate::geom::{Adjacency, TriMesh};
+use crate::skinning::{Skinner, Surface};
 use glam::{Affine3A, Vec3A};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::sync::Arc;
+use wrinkles::{WrinkleError, Wrinkles};
 
 /// A layer on the skin.
 pub trait Layer: fmt::Debug + Send + Sync {
@@ -57,6 +62,7 @@ pub struct Scene<'a> {
 pub struct Scratch {
     /// Two lists of points.
     pub points: [Vec<Vec3A>; 2],
+    wrinkles: wrinkles::Workspace,
 }
 
 /// What layers did in one frame.
@@ -76,6 +82,8 @@ pub struct SurfaceReport {
 pub enum LayerDef {
     /// Corrective smoothing.
     Smooth(smooth::Settings),
+    /// Wrinkles where skin is compressed.
+    Wrinkles(wrinkles::WrinkleDef),
 }
 
 /// A setting of a layer that is out of range.
@@ -97,13 +105,22 @@ impl LayerDef {
     pub fn check(&self) -> Result<(), LayerError> {
         match self {
             Self::Smooth(settings) => settings.check(),
+            Self::Wrinkles(settings) => settings.check(),
         }
     }
 
-    fn build(&self, rest: &TriMesh, adjacency: &Adjacency) -> Box<dyn Layer> {
-        match self {
-            Self::Smooth(settings) => Box::new(smooth::Smooth::new(rest, adjacency, *settings)),
-        }
+    fn build(&self, of: &Rest, adjacency: &Adjacency) -> Result<Built, WrinkleError> {
+        let (layer, wrinkles): (Arc<dyn Layer>, _) = match self {
+            Self::Smooth(settings) => {
+                (Arc::new(smooth::Smooth::new(&of.surface.mesh, adjacency, *settings)), None)
+            }
+            Self::Wrinkles(settings) => {
+                let wrinkles = Wrinkles::new(of.character, of.surface, adjacency, of.skinner, settings)?;
+                let wrinkles = Arc::new(wrinkles);
+                (wrinkles.clone(), Some(wrinkles))
+            }
+        };
+        Ok(Built { definition: self.clone(), layer, wrinkles })
     }
 }
 
@@ -111,15 +128,35 @@ impl fmt::Display for LayerDef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Smooth(_) => f.write_str("smooth"),
+            Self::Wrinkles(_) => f.write_str("wrinkles"),
         }
     }
+}
+
+/// What layers are built for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rest<'a> {
+    pub character: &'a Character,
+    /// Its welded surface.
+    pub surface: &'a Surface,
+    /// Of that surface; takes the joints' motions from bind space.
+    pub skinner: &'a Skinner,
 }
 
 /// The layers of a body, in order; each starts from where the one before left the vertices.
 #[derive(Debug)]
 pub(crate) struct Layers {
-    adjacency: Adjacency,
-    layers: Vec<Box<dyn Layer>>,
+    adjacency: Arc<Adjacency>,
+    layers: Vec<Built>,
+}
+
+/// A layer and what it was built from.
+#[derive(Clone, Debug)]
+struct Built {
+    definition: LayerDef,
+    layer: Arc<dyn Layer>,
+    /// The same layer, if it is one of wrinkles.
+    wrinkles: Option<Arc<Wrinkles>>,
 }
 
 /// Scratch of [`Layers::displace`].
@@ -138,14 +175,27 @@ pub(crate) struct Workspace {
 }
 
 impl Layers {
-    pub fn new(rest: &TriMesh, definitions: &[LayerDef]) -> Self {
-        let adjacency = Adjacency::new(rest);
-        let layers = definitions.iter().map(|layer| layer.build(rest, &adjacency)).collect();
-        Self { adjacency, layers }
+    /// Builds layers; those that `earlier` has, layers of the same surface, are taken from there.
+    pub fn new(of: Rest, definitions: &[LayerDef], earlier: Option<&Self>) -> Result<Self, WrinkleError> {
+        let adjacency = match earlier {
+            Some(earlier) => earlier.adjacency.clone(),
+            None => Arc::new(Adjacency::new(&of.surface.mesh)),
+        };
+        let layer = |definition: &LayerDef| {
+            let known = earlier.and_then(|e| e.layers.iter().find(|built| built.definition == *definition));
+            known.map_or_else(|| definition.build(&of, &adjacency), |built| Ok(built.clone()))
+        };
+        let layers = definitions.iter().map(layer).collect::<Result<_, WrinkleError>>()?;
+        Ok(Self { adjacency, layers })
     }
 
     pub fn remember(&self) -> bool {
-        self.layers.iter().any(|layer| layer.remembers())
+        self.layers.iter().any(|built| built.layer.remembers())
+    }
+
+    /// The first layer of wrinkles; `None` without one.
+    pub fn wrinkles(&self) -> Option<&Wrinkles> {
+        self.layers.iter().find_map(|built| built.wrinkles.as_deref())
     }
 
     /// Runs every layer and sums up displacements and reports.
@@ -163,7 +213,7 @@ impl Layers {
         let states = states.unwrap_or(&mut w.states);
         states.resize_with(self.layers.len(), Vec::new);
         let mut total = SurfaceReport::default();
-        for (layer, state) in self.layers.iter().zip(states) {
+        for (Built { layer, .. }, state) in self.layers.iter().zip(states) {
             w.own.clear();
             w.own.resize(count, Vec3A::ZERO);
             let scene = Scene {

@@ -26,6 +26,7 @@ pub(crate) mod matrix;
 pub mod mesh;
 pub mod model;
 pub mod scene;
+pub mod sliding;
 pub(crate) mod solve;
 pub mod step;
 mod terms;

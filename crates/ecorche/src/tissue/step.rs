@@ -17,6 +17,7 @@ use super::boundary::Boundary;
 use super::contact::{Contacts, Moment};
 use super::material::Curvature;
 use super::model::Model;
+use super::sliding::Sliding;
 use super::solve::{Factor, Gradients, SolveError, System};
 use super::terms::Term;
 use glam::DVec3;
@@ -193,6 +194,8 @@ pub struct Simulation {
     pub boundary: Boundary,
     /// Collisions.
     pub contacts: Contacts,
+    /// Bodies that slide on each other.
+    pub sliding: Sliding,
     /// Settings.
     pub settings: Settings,
     /// State.
@@ -262,7 +265,15 @@ impl Simulation {
             edge,
             reach: low.distance(high),
         };
-        Ok(Self { model, boundary, contacts: Contacts::default(), settings, state, work })
+        Ok(Self {
+            model,
+            boundary,
+            contacts: Contacts::default(),
+            sliding: Sliding::default(),
+            settings,
+            state,
+            work,
+        })
     }
 
     /// Bytes of matrices, factor and buffers.
@@ -420,6 +431,7 @@ impl Simulation {
             time,
         };
         self.contacts.begin_step(&start, self.state.time);
+        self.sliding.begin_step(&start);
         let held_back = blend(&self.settings, time);
         let newton = self.settings.mode != Mode::SemiImplicit;
         let mut settled;
@@ -527,6 +539,8 @@ impl Simulation {
         let moment = Moment { model: &self.model, positions, boundary: &self.boundary, time: inertia.time };
         self.contacts.detect(&moment, blend);
         self.contacts.add_terms(positions, &mut w.terms);
+        self.sliding.detect(positions);
+        self.sliding.add_terms(positions, &mut w.terms);
 
         let clock = Instant::now();
         let pattern = &w.assembler.pattern;
@@ -665,6 +679,7 @@ impl Simulation {
         w.scratch_terms.clear();
         energy += self.boundary.add_terms(inertia.time, positions, &mut w.scratch_terms);
         energy += self.contacts.add_terms(positions, &mut w.scratch_terms);
+        energy += self.sliding.add_terms(positions, &mut w.scratch_terms);
         let blend = blend(&self.settings, inertia.time);
         for i in 0..positions.len() {
             let m = self.model.mass[i];
@@ -698,7 +713,7 @@ impl Simulation {
     ) -> Result<f64, Failure> {
         // Contacts were searched again at these positions, which changes the energy of the last trial.
         let here = match *last_energy {
-            Some(e) if self.contacts.is_empty() => e,
+            Some(e) if self.contacts.is_empty() && self.sliding.is_empty() => e,
             _ => self.step_energy(positions, start, inertia),
         };
         // Directional slope: gradient times change. The right-hand side was overwritten by the solution, so

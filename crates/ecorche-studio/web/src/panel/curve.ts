@@ -7,12 +7,12 @@ const WIDTH = 268;
 const HEIGHT = 130;
 const MARGIN = { left: 28, right: 8, top: 8, bottom: 20 };
 
+/** Least angle from one handle to the next, radians. */
+const APART = 0.001;
+
 type Points = [number, number][];
 
 export interface CurveSettings {
-  graph: Graph | null;
-  /** The handles; `null` for a preset, which has none until it is dragged. */
-  controller: Controller | null;
   changed: (points: Points, drag: number) => void;
   newDrag: () => number;
 }
@@ -32,16 +32,47 @@ function handlesOf(graph: Graph): Points {
   return [first, middle, last].map((k) => [angle(k), Number(Math.min(1, at(k)).toFixed(3))]);
 }
 
-export function curve({ graph, controller, changed, newDrag }: CurveSettings): HTMLElement {
-  const canvas = h("canvas", { class: "curve", title: "Opening over the angle between the gradients; drag the points", attributes: { width: `${2 * WIDTH}`, height: `${2 * HEIGHT}` } });
-  const context = canvas.getContext("2d");
-  if (!context || !graph) return canvas;
-  const editable = controller === null || typeof controller === "string" || (controller.over === "angle" && controller.opening === "amount");
-  const points: Points =
-    controller !== null && typeof controller !== "string" && editable ? controller.points.map(([a, o]) => [a, o]) : handlesOf(graph);
-  context.scale(2, 2);
-  const style = getComputedStyle(document.documentElement);
-  const paint = (): void => {
+/** The curve of one joint after the other. While a handle is held, what the engine answers does not move it. */
+export class Curve {
+  readonly element: HTMLCanvasElement;
+  private graph: Graph | null = null;
+  private points: Points = [];
+  private editable = false;
+  private held = -1;
+  private drag = 0;
+
+  constructor(private readonly settings: CurveSettings) {
+    this.element = h("canvas", {
+      class: "curve",
+      title: "Opening over the angle between the gradients; drag the points",
+      attributes: { width: `${2 * WIDTH}`, height: `${2 * HEIGHT}` },
+      on: {
+        pointerdown: (event) => { this.press(event); },
+        pointermove: (event) => { this.move(event); },
+        pointerup: () => { this.release(); },
+        pointercancel: () => { this.release(); },
+      },
+    });
+    this.element.getContext("2d")?.scale(2, 2);
+  }
+
+  /** Shows a graph; a preset has handles as soon as it is dragged. */
+  take(graph: Graph, controller: Controller | null): void {
+    if (this.graph?.joint !== graph.joint) this.held = -1;
+    this.graph = graph;
+    const own = controller !== null && typeof controller !== "string" ? controller : null;
+    this.editable = own === null || (own.over === "angle" && own.opening === "amount");
+    if (this.held < 0) {
+      this.points = own !== null && this.editable ? own.points.map(([a, o]) => [a, o]) : handlesOf(graph);
+    }
+    this.paint();
+  }
+
+  private paint(): void {
+    const { graph } = this;
+    const context = this.element.getContext("2d");
+    if (!context || !graph) return;
+    const style = getComputedStyle(document.documentElement);
     context.clearRect(0, 0, WIDTH, HEIGHT);
     context.strokeStyle = style.getPropertyValue("--line");
     context.fillStyle = style.getPropertyValue("--dim");
@@ -69,46 +100,49 @@ export function curve({ graph, controller, changed, newDrag }: CurveSettings): H
     context.beginPath();
     graph.curve.forEach((opening, k) => { context.lineTo(xOf((Math.PI * k) / (graph.angles - 1)), yOf(opening)); });
     context.stroke();
-    if (!editable) return;
-    for (const [angle, opening] of points) {
+    this.element.dataset.points = JSON.stringify(this.points);
+    if (!this.editable) return;
+    for (const [angle, opening] of this.points) {
       context.beginPath();
       context.arc(xOf(angle), yOf(opening), 5, 0, 2 * Math.PI);
       context.fillStyle = style.getPropertyValue("--panel");
       context.fill();
       context.stroke();
     }
-  };
-  paint();
-  let held = -1;
-  let drag = 0;
-  const place = (event: PointerEvent): [number, number] => {
-    const bounds = canvas.getBoundingClientRect();
+  }
+
+  private place(event: PointerEvent): [number, number] {
+    const bounds = this.element.getBoundingClientRect();
     const angle = (((event.clientX - bounds.left) * WIDTH) / bounds.width - MARGIN.left) / inner.width;
     const opening = 1 - (((event.clientY - bounds.top) * HEIGHT) / bounds.height - MARGIN.top) / inner.height;
     const within = (x: number, high: number): number => Number(Math.max(0, Math.min(high, x)).toFixed(3));
     return [within(angle * Math.PI, 3.141), within(opening, 1)];
-  };
-  canvas.addEventListener("pointerdown", (event) => {
-    if (!editable) return;
-    const [angle, opening] = place(event);
+  }
+
+  private press(event: PointerEvent): void {
+    if (!this.editable) return;
+    const [angle, opening] = this.place(event);
     const distance = ([a, o]: [number, number]): number => Math.hypot(xOf(a) - xOf(angle), yOf(o) - yOf(opening));
-    held = points.findIndex((point) => distance(point) < 14);
-    if (held < 0) return;
-    drag = newDrag();
-    canvas.setPointerCapture(event.pointerId);
-  });
-  canvas.addEventListener("pointermove", (event) => {
-    const point = points[held];
+    this.held = this.points.findIndex((point) => distance(point) < 14);
+    if (this.held < 0) return;
+    this.drag = this.settings.newDrag();
+    this.element.setPointerCapture(event.pointerId);
+  }
+
+  private move(event: PointerEvent): void {
+    const point = this.points[this.held];
     if (!point) return;
-    const [angle, opening] = place(event);
-    point[0] = Math.max(points[held - 1]?.[0] ?? 0, Math.min(points[held + 1]?.[0] ?? Math.PI, angle));
+    const [angle, opening] = this.place(event);
+    const [before, after] = [this.points[this.held - 1]?.[0] ?? -APART, this.points[this.held + 1]?.[0] ?? Math.PI];
+    point[0] = Number(Math.max(before + APART, Math.min(after - APART, angle)).toFixed(3));
     point[1] = opening;
-    paint();
-    changed(points.map(([a, o]) => [a, o]), drag);
-  });
-  canvas.addEventListener("pointerup", () => { held = -1; });
-  canvas.dataset.points = JSON.stringify(points);
-  return canvas;
+    this.paint();
+    this.settings.changed(this.points.map(([a, o]) => [a, o]), this.drag);
+  }
+
+  private release(): void {
+    this.held = -1;
+  }
 }
 
 /** The composed value over the two fields, for three openings. */

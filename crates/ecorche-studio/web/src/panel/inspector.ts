@@ -2,13 +2,17 @@
 
 import type { Model } from "../model.ts";
 import type { Viewport } from "../stage/viewport.ts";
-import { busy, empty, h, section } from "./dom.ts";
+import { empty, h, section } from "./dom.ts";
 import { fatSection } from "./fat.ts";
 import { JointSection } from "./joint.ts";
 import { lookSection } from "./look.ts";
 import { muscleSections } from "./muscle.ts";
+import { patch } from "./patch.ts";
 import { samplesSection } from "./samples.ts";
 import { skinSection } from "./skin.ts";
+
+/** Milliseconds between two changes of what depends on the moment while playing. */
+const READABLE = 250;
 
 export function inspector(model: Model, viewport: Viewport): HTMLElement {
   const chosen = h("div");
@@ -19,28 +23,22 @@ export function inspector(model: Model, viewport: Viewport): HTMLElement {
   const drawChosen = (): void => {
     const { selection } = model;
     if (selection.kind === "joint") {
-      const samples = model.display.samples ? [samplesSection(model, viewport, selection.joint)] : [];
-      chosen.replaceChildren(joint.draw(selection.joint), ...samples);
-    }
-    else if (selection.kind === "muscle") chosen.replaceChildren(...muscleSections(model, viewport));
-    else if (selection.kind === "fat") chosen.replaceChildren(fatSection(model, viewport));
-    else chosen.replaceChildren(section("Nothing selected", empty("Click a joint (J), a muscle (M) or a name in the list.")));
+      patch(chosen, joint.draw(selection.joint), model.display.samples && samplesSection(model, viewport, selection.joint));
+    } else if (selection.kind === "muscle") patch(chosen, ...muscleSections(model, viewport));
+    else if (selection.kind === "fat") patch(chosen, fatSection(model, viewport));
+    else patch(chosen, section("Nothing selected", empty("Click a joint (J), a muscle (M) or a name in the list.")));
   };
-  const drawLook = (): void => { look.replaceChildren(lookSection(model, viewport)); };
-  const drawSkin = (): void => { skin.replaceChildren(skinSection(model)); };
+  const drawLook = (): void => { patch(look, lookSection(model, viewport)); };
 
-  model.on("selection", () => { drawChosen(); drawLook(); });
-  model.on("document", () => {
-    if (!busy(chosen)) drawChosen();
-    if (!busy(skin)) drawSkin();
+  for (const event of ["selection", "document", "display", "pose", "transport", "character"] as const) model.on(event, drawChosen);
+  for (const event of ["selection", "display", "character"] as const) model.on(event, drawLook);
+  for (const event of ["document", "character"] as const) model.on(event, () => { patch(skin, skinSection(model)); });
+  let written = 0;
+  model.on("frame", ({ playing }) => {
+    // A muscle's activation and a joint's angles depend on the moment.
+    if (!["muscle", "joint"].includes(model.selection.kind) || (playing && performance.now() - written < READABLE)) return;
+    written = performance.now();
+    drawChosen();
   });
-  let samples = false;
-  model.on("display", (display) => {
-    if (!busy(look)) drawLook();
-    if (display.samples !== samples) drawChosen();
-    samples = display.samples;
-  });
-  model.on("pose", () => { if (!busy(chosen) && model.selection.kind === "joint") drawChosen(); });
-  model.on("character", () => { drawChosen(); drawLook(); drawSkin(); });
   return h("aside", { class: "right" }, chosen, look, skin);
 }

@@ -2,7 +2,8 @@
 
 import type { KeyInfo } from "../anatomy_keys.ts";
 import type { Model } from "../model.ts";
-import { check, row, select, slider } from "./dom.ts";
+import { check, row, select } from "./dom.ts";
+import { slider } from "./number.ts";
 
 type Slider = KeyInfo & Required<Pick<KeyInfo, "slider">>;
 type Choice = KeyInfo & Required<Pick<KeyInfo, "choices">>;

@@ -2,7 +2,9 @@
 
 import type { Display, Model, Paint } from "../model.ts";
 import type { Viewport } from "../stage/viewport.ts";
-import { button, check, h, row, section, segments, select, slider } from "./dom.ts";
+import { lookFrom, VIEWS } from "../tool/views.ts";
+import { button, check, h, row, section, segments, select } from "./dom.ts";
+import { slider } from "./number.ts";
 
 type Axis = "x" | "y" | "z";
 
@@ -90,6 +92,11 @@ export function lookSection(model: Model, viewport: Viewport): HTMLElement {
     slice && row("Slice of", "Which field", scope(slice.whole, (whole) => { show({ slice: { ...slice, whole } }); })),
     surface && slider({ label: "Level", title: "Value of the surface; 0.5 is the skin's", value: surface.level, min: 0.05, max: 0.95, step: 0.01, unit: "", change: (level) => { show({ surface: { ...surface, level } }); }, ...number }),
     surface && row("Surface of", "Which field", scope(surface.whole, (whole) => { show({ surface: { ...surface, whole } }); })),
+    h(
+      "div",
+      { class: "buttons" },
+      ...VIEWS.map(([side, label, title]) => button(label, title, () => { lookFrom(viewport.stage, side); })),
+    ),
     h(
       "div",
       { class: "buttons" },

@@ -5,8 +5,9 @@ import { KEYS, type Profiles } from "../anatomy_keys.ts";
 import type { Edit, Muscle, Target, Value } from "../messages.ts";
 import type { Model } from "../model.ts";
 import type { Viewport } from "../stage/viewport.ts";
-import { button, empty, h, row, section, select, slider } from "./dom.ts";
-import { keyCheck, keyChoice, keySlider } from "./keyed.ts";
+import { activationSection } from "./activation.ts";
+import { button, empty, h, row, section, select } from "./dom.ts";
+import { keyCheck, keySlider } from "./keyed.ts";
 
 export function muscleSections(model: Model, viewport: Viewport): HTMLElement[] {
   const muscle = model.muscle();
@@ -31,12 +32,12 @@ export function muscleSections(model: Model, viewport: Viewport): HTMLElement[] 
       number("friction"),
       h("div", { class: "checks" }, collides("bones", "Out of bones"), collides("muscles", "Out of muscles"), collides("skin", "Inside skin")),
     ),
-    activation(model, muscle, set),
+    activationSection(model, muscle, set),
   ];
 }
 
 type NumberField = "width" | "eccentricity" | "gain" | "tone" | "strength" | "tendon" | "stiffness" | "damping" | "friction";
-type Setter = (field: string, value: Value, drag?: number | null) => void;
+export type Setter = (field: string, value: Value, drag?: number | null) => void;
 
 function shape(model: Model, viewport: Viewport, muscle: Muscle, number: (field: NumberField) => HTMLElement, set: Setter): HTMLElement {
   const target: Target = { entry: ["muscle", muscle.name, muscle.side] };
@@ -61,8 +62,11 @@ function shape(model: Model, viewport: Viewport, muscle: Muscle, number: (field:
   const stop = (edits: Edit[], next: () => void): (() => void) => () => { model.edit(edits); next(); };
   const nothing = (): void => { model.select({ kind: "none" }); };
   const copy = `${muscle.name} copy`;
+  const { selection } = model;
+  const side = selection.kind === "muscle" ? selection.side : muscle.side;
   return section(
-    muscle.side === "middle" ? muscle.name : `${muscle.name}, ${muscle.side}${muscle.mirror ? " and mirror" : ""}`,
+    side === "middle" ? muscle.name : `${muscle.name}, ${side}`,
+    muscle.mirror ? h("p", { class: "hint", text: `Both sides share these numbers; the ${muscle.side} one is written in the file.` }) : null,
     number("width"),
     number("eccentricity"),
     number("gain"),
@@ -117,51 +121,4 @@ function attachment(model: Model, viewport: Viewport, muscle: Muscle, end: "orig
     );
     return [row(which, "The bone it is fixed to", bone), row("", "", buttons)];
   });
-}
-
-function activation(model: Model, muscle: Muscle, set: Setter): HTMLElement {
-  const { transport, frame, document: doc } = model;
-  const clip = transport.clip;
-  const index = doc?.keys.findIndex((k) => k.clip === clip && k.muscle === muscle.name && k.side === muscle.side && k.parameter === "activation") ?? -1;
-  const keys = index >= 0 ? doc?.keys[index] : undefined;
-  const seconds = frame ? frame.at / frame.fps : 0;
-  const number = (field: "gain" | "base"): HTMLElement =>
-    keySlider(model, KEYS.Activation[field], muscle.activation[field], (value, drag) => { set(`activation.${field}`, value, drag); });
-  // What it is now: keyed, or whatever the muscle says.
-  const here = keys?.values.reduce((best, key) => (Math.abs(key[0] - seconds) < Math.abs(best[0] - seconds) ? key : best));
-  const time = Number(seconds.toFixed(3));
-  const others = (at: number): [number, number][] => (keys?.values ?? []).filter(([t]) => Math.abs(t - at) > 1e-3);
-  const put = (values: [number, number][], drag: number | null): void => {
-    if (clip === null) return;
-    if (values.length === 0) model.edit([{ remove: { keys: index } }], drag);
-    else if (index >= 0) model.edit([{ set: { target: { keys: index }, field: "values", value: values } }], drag);
-    else model.edit([{ addkeys: { clip, muscle: muscle.name, side: muscle.side, parameter: "activation", values } }], drag);
-  };
-  const key = (value: number, drag: number | null): void => {
-    put([...others(time), [time, value] as [number, number]].sort((a, b) => a[0] - b[0]), drag);
-  };
-  return section(
-    "Activation",
-    keyChoice(KEYS.Activation.from, muscle.activation.from, (value) => { set("activation.from", value); }),
-    number("gain"),
-    number("base"),
-    clip === null
-      ? empty("Choose a clip to key the activation.")
-      : slider({ label: "Key here", title: "Keys the activation at this moment of the clip", value: here?.[1] ?? muscle.activation.base, min: 0, max: 1, step: 0.01, unit: `${time.toFixed(2)} s`, newDrag: () => model.newDrag(), change: key }),
-    clip !== null && keys === undefined ? empty(`No keys in “${clip}”.`) : null,
-    keys !== undefined &&
-      h(
-        "div",
-        { class: "keyframes" },
-        ...keys.values.map(([t, v]) =>
-          h(
-            "span",
-            { class: "keyframe" },
-            h("button", { class: "entry", title: "Go there", text: `${t.toFixed(2)} s  ${v.toFixed(2)}`, on: { click: () => { model.scrub(Math.round(t * (frame?.fps ?? 30))); } } }),
-            button("×", "Take this key away", () => { put(others(t), null); }, "icon small"),
-          ),
-        ),
-      ),
-    keys !== undefined && h("div", { class: "buttons" }, button("Clear keys", "Takes the keys of this clip away", () => { model.edit([{ remove: { keys: index } }]); })),
-  );
 }

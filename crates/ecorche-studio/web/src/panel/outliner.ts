@@ -5,6 +5,7 @@ import type { Piece, Side } from "../messages.ts";
 import type { Viewport } from "../stage/viewport.ts";
 import { newFat, newMuscle } from "./create.ts";
 import { button, empty, h } from "./dom.ts";
+import { patch } from "./patch.ts";
 
 interface Entry {
   label: string;
@@ -21,7 +22,18 @@ function same(a: Selection, b: Selection): boolean {
 }
 
 export function outliner(model: Model, viewport: Viewport): HTMLElement {
-  const search = h("input", { class: "search", id: "search", attributes: { type: "search", placeholder: "Find…   ( / )" } });
+  const search = h("input", {
+    class: "search",
+    id: "search",
+    title: "Enter takes the first that is found",
+    attributes: { type: "search", placeholder: "Find…   ( / )" },
+    on: {
+      input: () => { draw(); },
+      keydown: ({ key }) => {
+        if (key === "Enter") list.querySelector<HTMLElement>("section:not(.pieces) .entry .name")?.click();
+      },
+    },
+  });
   const list = h("div", { class: "outline" });
 
   const draw = (): void => {
@@ -58,12 +70,13 @@ export function outliner(model: Model, viewport: Viewport): HTMLElement {
       .map((piece, k) => ({ ...piece, label: `${k} ${piece.mesh}` }))
       .filter(({ label, role }) => `${label} ${role}`.toLowerCase().includes(wanted))
       .sort((a, b) => b.area - a.area);
-    list.replaceChildren(
+    patch(
+      list,
       ...groups.map(([title, entries, none, add]) => {
         const found = entries.filter(fits);
         const content =
           found.length > 0 ? found.map(item) : [empty(wanted === "" ? none : "Nothing of that name.")];
-        return h("section", {}, h("h2", {}, h("span", { text: `${title}  ` }), h("span", { class: "count", text: String(count(entries)) }), add), ...content);
+        return h("section", { key: title }, h("h2", {}, h("span", { text: `${title}  ` }), h("span", { class: "count", text: String(count(entries)) }), add), ...content);
       }),
       // One piece is all skin: nothing to tell apart.
       ...(model.pieces.length > 1
@@ -74,7 +87,7 @@ export function outliner(model: Model, viewport: Viewport): HTMLElement {
   const pieceItem = ({ label, vertices, area, role, is_given, why }: Piece & { label: string }): HTMLElement =>
     h(
       "div",
-      { class: "entry", title: `${vertices} vertices, ${(100 * area).toFixed(1)} % of the area. ${role}: ${is_given ? "given by the anatomy" : why}` },
+      { class: "entry", key: label, title: `${vertices} vertices, ${(100 * area).toFixed(1)} % of the area. ${role}: ${is_given ? "given by the anatomy" : why}` },
       h("button", { class: "name", text: label, on: { click: () => { model.show({ quantity: "role" }); } } }),
       h("span", { class: "note", text: role }),
     );
@@ -83,11 +96,11 @@ export function outliner(model: Model, viewport: Viewport): HTMLElement {
     const either = entry.sides.map(({ selection }) => chosen(selection)).find((mark) => mark !== "") ?? chosen(entry.selection);
     return h(
       "div",
-      { class: `entry${either}`, title: entry.label },
+      { class: `entry${either}`, key: entry.label, title: entry.label },
       h("button", { class: "name", text: entry.label, on: { click: () => { choose(entry.selection); } } }),
       entry.note !== "" && h("span", { class: "note", text: entry.note }),
       ...entry.sides.map(({ letter, about, selection }) =>
-        h("button", { class: `side${chosen(selection)}`, title: about, text: letter, on: { click: () => { choose(selection); } } }),
+        h("button", { class: `side${chosen(selection)}`, key: letter, title: about, text: letter, on: { click: () => { choose(selection); } } }),
       ),
     );
   };
@@ -102,7 +115,6 @@ export function outliner(model: Model, viewport: Viewport): HTMLElement {
     }
     model.select(selection);
   };
-  search.addEventListener("input", draw);
   let shape = "";
   model.on("document", (doc) => {
     // A drag changes numbers, not the list.
@@ -112,11 +124,7 @@ export function outliner(model: Model, viewport: Viewport): HTMLElement {
     draw();
   });
   for (const event of ["character", "selection", "pose", "pieces"] as const) {
-    model.on(event, () => {
-      const top = list.scrollTop;
-      draw();
-      list.scrollTop = top;
-    });
+    model.on(event, draw);
   }
   return h("aside", { class: "left" }, search, list);
 }

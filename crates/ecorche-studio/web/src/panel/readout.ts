@@ -1,14 +1,18 @@
 /** The numbers over the viewport, the legend of a quantity, and the names of compared methods. */
 
-import type { Frame, Look } from "../messages.ts";
+import type { Busy, Frame, Look } from "../messages.ts";
 import type { Model } from "../model.ts";
 import { SCALES } from "../stage/flesh.ts";
 import type { Viewport } from "../stage/viewport.ts";
 import { h } from "./dom.ts";
+import { patch } from "./patch.ts";
 import { LOOKS } from "./toolbar.ts";
 
 /** Milliseconds between two changes of the numbers while playing. */
 const READABLE = 250;
+
+/** Milliseconds after which waiting for a frame is told. */
+const LATE = 300;
 
 /** Frames over which the rate is averaged. */
 const WINDOW = 20;
@@ -36,8 +40,26 @@ export function readout(model: Model, viewport: Viewport): HTMLElement {
     const names = model.display.compare === "single" || frame.looks.length < 2 ? [] : frame.looks.map((look) => nameOf(look.shown));
     if (named === names.join()) return;
     named = names.join();
-    labels.replaceChildren(...names.map((text, k) => h("span", { class: k === 0 ? "left" : "right", text })));
+    patch(labels, ...names.map((text, k) => h("span", { class: k === 0 ? "left" : "right", text })));
   };
+  const bar = h("progress", { attributes: { max: "1" } });
+  bar.hidden = true;
+  /** When the engine was asked for something that is not on the screen yet. */
+  let asked = 0;
+  const tellState = (): void => {
+    const { frame, busy } = model;
+    const late = (frame?.view ?? 0) < model.viewId && performance.now() - asked > LATE;
+    const waiting = late && busy === null ? `computing frame ${Math.round(model.moment())}…` : "";
+    state.textContent = busyLine(frame, busy) || (frame && stateLine(frame)) || waiting || (frame?.flesh ?? problems[0] ?? "");
+    bar.hidden = busy === null || busy.of === 0;
+    if (busy !== null && busy.of > 0) bar.value = busy.done / busy.of;
+  };
+  model.on("busy", tellState);
+  model.on("asked", () => {
+    if ((model.frame?.view ?? 0) < model.viewId - 1) return;
+    asked = performance.now();
+    setTimeout(tellState, LATE + 10);
+  });
   let problems: string[] = [];
   model.on("inside", (inside) => { problems = inside?.problems ?? []; });
   model.on("frame", (frame) => {
@@ -56,8 +78,8 @@ export function readout(model: Model, viewport: Viewport): HTMLElement {
     stream.textContent = `${duration(frame.encoding + transfer + decoding + taking)} on the way  ·  ${duration(drawing)} to draw`;
     counts.textContent = countLine(model);
     flesh.textContent = fleshLine(model, frame);
-    state.textContent = stateLine(frame) || (frame.flesh ?? problems[0] ?? "");
-    steps.replaceChildren(...stepList(frame));
+    tellState();
+    patch(steps, ...stepList(frame));
     steps.hidden = model.trace === null;
   });
   model.on("display", () => {
@@ -66,7 +88,7 @@ export function readout(model: Model, viewport: Viewport): HTMLElement {
   return h(
     "div",
     { class: "readout" },
-    h("div", { class: "figures" }, engine, stream, counts, flesh, state),
+    h("div", { class: "figures" }, engine, stream, counts, flesh, state, bar),
     labels,
     steps,
     h("div", { class: "legends" }, fieldLegend(model), fleshLegend(model), legend(model)),
@@ -84,6 +106,13 @@ function fleshLine({ document: doc }: Model, frame: Frame): string {
   const contacts = frame.looks[0]?.contacts ?? 0;
   if (contacts > 0) parts.push(`${count(contacts)} in contact`);
   return parts.join("  ·  ");
+}
+
+/** What is being bound, and how far that is. */
+function busyLine(frame: Frame | null, busy: Busy | null): string {
+  if (busy === null || frame?.looks.every(({ look }) => look !== busy.look) === true) return "";
+  const far = busy.of > 0 ? ` ${busy.done} of ${busy.of}` : "";
+  return `preparing ${nameOf(busy.look)}: ${busy.stage === "" ? "reading" : busy.stage}${far}`;
 }
 
 function stateLine(frame: Frame): string {

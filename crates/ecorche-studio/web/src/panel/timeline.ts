@@ -1,7 +1,9 @@
 /** The bar at the bottom: clips and time. */
 
 import type { Model } from "../model.ts";
-import { button, h, select } from "./dom.ts";
+import { button, empty, h, select } from "./dom.ts";
+import { keyStrip } from "./key_strip.ts";
+import { patch } from "./patch.ts";
 
 const SPEEDS: [string, string][] = [["0.1", "0.1×"], ["0.25", "0.25×"], ["0.5", "0.5×"], ["1", "1×"], ["2", "2×"]];
 
@@ -22,7 +24,7 @@ export function timeline(model: Model): HTMLElement {
 
   model.on("character", ({ clips: list }) => {
     if (list.length === 0) {
-      clips.replaceChildren(h("span", { class: "empty", text: "no clips: rest pose" }));
+      patch(clips, empty("no clips: rest pose"));
       return;
     }
     const choices: [string, string][] = list.map((clip) => [clip.name, clip.name]);
@@ -30,7 +32,7 @@ export function timeline(model: Model): HTMLElement {
       model.move({ clip: value === "" ? null : value });
     });
     chooser.id = "clip";
-    clips.replaceChildren(chooser);
+    patch(clips, chooser);
   });
   model.on("transport", ({ playing, repeat: again, clip }) => {
     play.textContent = playing ? "❚❚" : "▶";
@@ -44,7 +46,7 @@ export function timeline(model: Model): HTMLElement {
     const seconds = frame.at / frame.fps;
     place.textContent = `${String(Math.floor(frame.at + 1e-6)).padStart(3, "\u2007")} / ${frame.last}   ${seconds.toFixed(2)} s   ${Math.round(frame.fps)} fps`;
   });
-  return h("footer", { class: "timeline" }, play, repeat, settle, clips, speed, range, place);
+  return h("footer", { class: "timeline" }, play, repeat, settle, clips, speed, h("div", { class: "track" }, range, keyStrip(model)), place);
 }
 
 export function togglePlay(model: Model): void {

@@ -19,8 +19,14 @@ export function toasts(model: Model): HTMLElement {
     if (level !== "error") setTimeout(() => { toast.remove(); }, LASTS);
   };
   model.on("notice", say);
-  const offline = h("div", { class: "offline", text: "The engine is not answering. Trying again…" });
+  const offline = h("div", { class: "offline" });
   offline.hidden = true;
   model.on("connection", (connected) => { offline.hidden = connected; });
+  const told = (waiting: number): void => {
+    const kept = waiting === 0 ? "" : waiting === 1 ? "\n1 change waits for it." : `\n${waiting} changes wait for it.`;
+    offline.textContent = `The engine is not answering. Trying again…${kept}`;
+  };
+  told(0);
+  model.on("waiting", told);
   return h("div", { class: "messages" }, offline, list);
 }

@@ -3,6 +3,7 @@
 import type { Look } from "../messages.ts";
 import type { Compare, Model } from "../model.ts";
 import { button, h, segments, select } from "./dom.ts";
+import { patch } from "./patch.ts";
 
 export const LOOKS: [Look, string, string][] = [
   ["lbs", "LBS", "Linear blend skinning: fast, loses volume at bends (1)"],
@@ -48,13 +49,10 @@ export function toolbar(model: Model, actions: Actions): HTMLElement {
     second.id = "second-look";
     // Always there, so that nothing moves.
     second.disabled = compare === "single";
-    methods.replaceChildren(
-      segments(LOOKS, looks[0], choose(0)),
-      segments(modes, compare, (mode) => { model.show({ compare: mode }); }),
-      second,
-    );
-    methods.firstElementChild?.setAttribute("id", "look");
-    methods.children[1]?.setAttribute("id", "compare");
+    const [first, mode] = [segments(LOOKS, looks[0], choose(0)), segments(modes, compare, (to) => { model.show({ compare: to }); })];
+    first.id = "look";
+    mode.id = "compare";
+    patch(methods, first, mode, second);
   };
   const drawFile = (): void => {
     undo.disabled = !model.canUndo();

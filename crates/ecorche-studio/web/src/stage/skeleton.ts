@@ -15,12 +15,13 @@ import {
   type PerspectiveCamera,
   Vector3,
 } from "three";
-import type { Character, Vector } from "../messages.ts";
+import type { Character, Rotation, Vector } from "../messages.ts";
 import { disc } from "./disc.ts";
 
 const PLAIN = new Color(0xe8edf4);
 const TURNED = new Color(0xf2b35d);
 const CHOSEN = new Color(0xff7a59);
+const ALONG = new Color(0xffb59e);
 
 /** How close to a dot a click must be, pixels. */
 const REACH = 14;
@@ -80,10 +81,10 @@ export class Skeleton {
     lines.needsUpdate = true;
   }
 
-  colour(chosen: number | null, turned: ReadonlySet<number>): void {
+  colour(chosen: readonly number[], turned: ReadonlySet<number>): void {
     const colours = this.dots.geometry.getAttribute("color") as BufferAttribute;
     this.shown.forEach((joint, k) => {
-      const colour = joint === chosen ? CHOSEN : turned.has(joint) ? TURNED : PLAIN;
+      const colour = joint === chosen[0] ? CHOSEN : chosen.includes(joint) ? ALONG : turned.has(joint) ? TURNED : PLAIN;
       colours.setXYZ(k, colour.r, colour.g, colour.b);
     });
     colours.needsUpdate = true;
@@ -103,6 +104,18 @@ export class Skeleton {
     const matrix = new Matrix4();
     if (this.matrices.length >= 16 * joint + 16) matrix.fromArray(this.matrices, 16 * joint);
     return matrix;
+  }
+
+  /** The joint's rotation relative to its parent. */
+  local(joint: number): Rotation {
+    const parent = this.character.joints[joint]?.parent ?? null;
+    const turn = (of: number): Quaternion => {
+      const quaternion = new Quaternion();
+      this.matrix(of).decompose(new Vector3(), quaternion, new Vector3());
+      return quaternion;
+    };
+    const above = parent === null ? new Quaternion() : turn(parent).invert();
+    return above.multiply(turn(joint)).normalize().toArray();
   }
 
   /** World from joint without the joint's own scale, which does not count in an anatomy. */

@@ -1,8 +1,8 @@
 /** What the model says, put on the stage; what the pointer does there, told to the model. */
 
 import { Box3, Plane, Quaternion, Raycaster, RepeatWrapping, SRGBColorSpace, type Texture, TextureLoader, Vector2, Vector3 } from "three";
-import type { Attachment, Character, Frame, Inside, Vector } from "../messages.ts";
-import type { Model, Rotation } from "../model.ts";
+import type { Attachment, Character, Frame, Inside, Rotation, Vector } from "../messages.ts";
+import type { Model } from "../model.ts";
 import { Flesh } from "./flesh.ts";
 import { Gizmo } from "./gizmo.ts";
 import { Interior } from "./interior.ts";
@@ -10,6 +10,7 @@ import { Skeleton } from "./skeleton.ts";
 import { Skin, type Pictures } from "./skin.ts";
 import { Stage, type Pane } from "./stage.ts";
 import { Trail } from "./trail.ts";
+import { Turn } from "../tool/turn.ts";
 import { sampleEdit, type ChosenSample } from "../panel/samples.ts";
 
 const AXES = { x: new Vector3(1, 0, 0), y: new Vector3(0, 1, 0), z: new Vector3(0, 0, 1) };
@@ -36,6 +37,8 @@ export class Viewport {
   sample: ChosenSample | null = null;
   readonly trail = new Trail();
   private readonly cut = new Plane();
+  /** Called when the camera was placed for the first time, with the place of the hips. */
+  onceFramed: ((hub: Vector3) => void) | null = null;
   private framed = false;
   private lastClip: string | null = null;
   private inside: Inside | null = null;
@@ -145,6 +148,7 @@ export class Viewport {
       const size = box.getSize(new Vector3()).length();
       this.stage.frame(box, size);
       this.stage.lookAt(box.union(this.reach(size)));
+      this.onceFramed?.(this.skeleton.hub());
     }
     this.placeGizmo();
     this.model.timing.taking = performance.now() - started;
@@ -193,7 +197,7 @@ export class Viewport {
     });
     if (this.skeleton) {
       this.skeleton.group.visible = display.skeleton || selection.kind === "joint" || this.wantJoint !== null;
-      this.skeleton.colour(selection.kind === "joint" ? selection.joint : null, new Set(pose.keys()));
+      this.skeleton.colour(selection.kind === "joint" ? [selection.joint, ...this.model.along] : [], new Set(pose.keys()));
     }
     this.flesh.group.visible = display.flesh;
     this.flesh.repaint(display.paint, selection);
@@ -263,17 +267,19 @@ export class Viewport {
   private attachJoint(joint: number): void {
     const { model, gizmo, skeleton } = this;
     let before = new Map<number, Rotation>();
+    let turn: Turn | null = null;
     const parent = model.character?.joints[joint]?.parent ?? null;
     gizmo.attach("rotate", "xyz", {
       started: () => {
         before = new Map(model.pose);
+        turn = skeleton === null ? null : new Turn(model, skeleton, joint);
         model.move({ playing: false });
       },
-      moved: (_, turn) => {
+      moved: (_, to) => {
         const above = new Quaternion();
         if (parent !== null) skeleton?.matrix(parent).decompose(new Vector3(), above, new Vector3());
-        const local = above.invert().multiply(turn).normalize();
-        model.turn(joint, [local.x, local.y, local.z, local.w]);
+        const local = above.invert().multiply(to).normalize();
+        turn?.to([local.x, local.y, local.z, local.w]);
       },
       ended: () => {
         model.posed(before);
@@ -360,22 +366,17 @@ export class Viewport {
     canvas.addEventListener("pointerup", (event) => {
       const clicked = pressed !== null && pressed.distanceTo(new Vector2(event.offsetX, event.offsetY)) < 4;
       pressed = null;
-      if (clicked) this.click(event.offsetX, event.offsetY, event.altKey);
+      if (clicked) this.click(event.offsetX, event.offsetY, event.altKey, event.shiftKey);
     });
     canvas.addEventListener("dblclick", () => {
       this.frameSelection();
     });
   }
 
-  private click(x: number, y: number, follow: boolean): void {
+  private click(x: number, y: number, follow: boolean, more: boolean): void {
     const { model, skeleton, stage } = this;
     if (skeleton === null) return;
-    const { clientWidth: width, clientHeight: height } = stage.element;
-    const [pane, paneWidth, left] = this.paneAt(x, width);
-    stage.camera.aspect = paneWidth / height;
-    stage.camera.updateProjectionMatrix();
-    const ray = new Raycaster();
-    ray.setFromCamera(new Vector2((2 * (x - left)) / paneWidth - 1, 1 - (2 * y) / height), stage.camera);
+    const { pane, paneWidth, left, height, ray } = this.rayAt(x, y);
     const [skin] = this.skins ? ray.intersectObject(this.skins[pane].mesh) : [];
     if (this.wantPoint !== null && skin?.face) {
       this.wantPoint(skin.point, skin.face.normal);
@@ -394,6 +395,7 @@ export class Viewport {
       const joint = skeleton.pick(x - left, y, stage.camera, paneWidth, height);
       if (joint !== null) {
         if (this.wantJoint !== null) this.wantJoint(joint);
+        else if (more) model.toggleAlong(joint);
         else model.select({ kind: "joint", joint });
         return;
       }
@@ -407,6 +409,29 @@ export class Viewport {
     else if (skin && (model.display.skeleton || model.selection.kind === "joint")) {
       model.select({ kind: "joint", joint: skeleton.nearest(skin.point) });
     } else if (!skin) model.select({ kind: "none" });
+  }
+
+  /** The ray through a pixel, and the part of the picture that is in. */
+  private rayAt(x: number, y: number): { pane: 0 | 1; paneWidth: number; left: number; height: number; ray: Raycaster } {
+    const { camera, element } = this.stage;
+    const { clientWidth: width, clientHeight: height } = element;
+    const [pane, paneWidth, left] = this.paneAt(x, width);
+    camera.aspect = paneWidth / height;
+    camera.updateProjectionMatrix();
+    const ray = new Raycaster();
+    ray.setFromCamera(new Vector2((2 * (x - left)) / paneWidth - 1, 1 - (2 * y) / height), camera);
+    return { pane, paneWidth, left, height, ray };
+  }
+
+  /** What the joint, muscle or fat pad at a pixel is called; null where there is none to be clicked. */
+  nameAt(x: number, y: number): string | null {
+    const { skeleton, stage, model } = this;
+    if (skeleton === null || this.gizmo.dragging) return null;
+    const { paneWidth, left, height, ray } = this.rayAt(x, y);
+    const joint = skeleton.group.visible ? skeleton.pick(x - left, y, stage.camera, paneWidth, height) : null;
+    if (joint !== null) return model.character?.joints[joint]?.name ?? null;
+    const hit = this.flesh.group.visible ? this.flesh.pick(ray) : null;
+    return hit === null ? null : hit.side === "middle" ? hit.name : `${hit.name}, ${hit.side}`;
   }
 
   /** Follows a vertex, or none. */

@@ -12,6 +12,7 @@ mod range;
 mod transfer;
 
 pub use matching::{Match, MatchedBy};
+pub(crate) use range::farthest_turns;
 pub use range::{RANGE, range_of_motion};
 
 use super::{Character, Clip};

@@ -60,6 +60,16 @@ pub fn range_of_motion(character: &Character) -> Option<Clip> {
     })
 }
 
+/// The moments of the exercise, seconds, at which joints are turned farthest.
+pub(crate) fn farthest_turns(exercise: &Clip) -> Vec<f32> {
+    let frames = (exercise.end * FPS).round() as usize;
+    let curls_from = frames.saturating_sub(3 * CURL);
+    let turns = (0..curls_from).step_by(TURN).map(|from| (from, TURN));
+    let curls = (curls_from..frames).step_by(CURL).map(|from| (from, CURL));
+    let ends = turns.chain(curls).flat_map(|(from, length)| [from + length / 4, from + 3 * length / 4]);
+    ends.map(|frame| frame as f32 / FPS).collect()
+}
+
 /// Of each joint that a skin uses: how many such joints lie above it.
 fn levels(skeleton: &Skeleton) -> Vec<Option<u32>> {
     let mut above: Vec<u32> = Vec::with_capacity(skeleton.len());

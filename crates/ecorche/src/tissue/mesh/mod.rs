@@ -75,21 +75,41 @@ pub fn from_surface(surface: &TriMesh, size: Size, thinnest: f64) -> Result<Mesh
     if open > 0 {
         return Err(MeshError::Open(open));
     }
-    let distance = SurfaceDistance::new(surface)?;
+    let shape = Thickened::new(surface, thinnest)?;
     let (low, high) = surface.bounds();
-    let thickness = if thinnest > 0.0 { distance.thickness() } else { Vec::new() };
     let reach = DVec3::splat(0.5 * thinnest);
-    let thickened = |p: DVec3| {
-        let Some((signed, corners, share)) = distance.measure(p) else { return f64::INFINITY };
-        if thinnest <= 0.0 {
-            return signed;
-        }
-        let lacks = |v: u32| (0.5 * (thinnest - thickness[v as usize])).max(0.0);
-        signed - corners.into_iter().zip(share).map(|(v, w)| w * lacks(v)).sum::<f64>()
-    };
+    let thickened = |p: DVec3| shape.signed(p);
     let mut meshed = from_implicit(thickened, low.as_dvec3() - reach, high.as_dvec3() + reach, size)?;
     meshed.volume_ratio = meshed.mesh.volume() / surface.volume().abs();
     Ok(meshed)
+}
+
+/// A closed surface, thickened where it is thinner than a length.
+#[derive(Debug)]
+pub(crate) struct Thickened {
+    distance: SurfaceDistance,
+    /// At each vertex; empty if nothing is thickened.
+    thickness: Vec<f64>,
+    thinnest: f64,
+}
+
+impl Thickened {
+    /// Thickens a surface to `thinnest` metres; 0 leaves it as it is.
+    pub fn new(surface: &TriMesh, thinnest: f64) -> Result<Self, SdfError> {
+        let distance = SurfaceDistance::new(surface)?;
+        let thickness = if thinnest > 0.0 { distance.thickness() } else { Vec::new() };
+        Ok(Self { distance, thickness, thinnest })
+    }
+
+    /// Distance, negative inside; exact where nothing is thickened.
+    pub fn signed(&self, point: DVec3) -> f64 {
+        let Some((signed, corners, share)) = self.distance.measure(point) else { return f64::INFINITY };
+        if self.thinnest <= 0.0 {
+            return signed;
+        }
+        let lacks = |v: u32| (0.5 * (self.thinnest - self.thickness[v as usize])).max(0.0);
+        signed - corners.into_iter().zip(share).map(|(v, w)| w * lacks(v)).sum::<f64>()
+    }
 }
 
 /// Meshes the inside (negative values) of a function that is close to a distance near its zero, within a box.

@@ -1,0 +1,14 @@
+/** What the tests are told on the command line. */
+
+import { parseArgs } from "node:util";
+
+export const { values: options } = parseArgs({
+  options: {
+    ecorche: { type: "string", default: "../../../target/release/ecorche" },
+    out: { type: "string", default: "../../../target/studio-screenshots" },
+    only: { type: "string", default: "" },
+    minutes: { type: "string", default: "" },
+    pictures: { type: "string", default: "" },
+    page: { type: "string", default: "" },
+  },
+});

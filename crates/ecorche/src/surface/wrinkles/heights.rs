@@ -1,0 +1,118 @@
+//! How high the pattern stands in a pose.
+//!
+//! | symbol | variable | meaning |
+//! |---|---|---|
+//! | `lambda` | 1 - `lost` | length along the line over that at rest, mean around the vertex |
+//! | `e` | `compressed` | `max(0, 1 - lambda - onset)` |
+//! | `e'` | `eased` | `e^2 / (e + ramp)`: a height that begins linearly, where keeping length alone begins like a square root |
+//! | `a` | height | `wavelength / pi sqrt(lambda e') mask gain (1 - contact)`: a wave of that height has the length that is lost |
+//! | `u` | `wave` | `(cos phi - s cos 2 phi) / sqrt(1 + 4 s^2)` with phase `phi` and sharpness `s` |
+//!
+//! The offset is `a u`. Where nothing is compressed by more than the onset, it is exactly 0.
+
+use super::Workspace;
+use super::definition::WrinkleDef;
+use super::pattern::Pattern;
+use crate::geom::adjacency::Lists;
+use crate::surface::Scene;
+use glam::Vec3A;
+use rayon::prelude::*;
+
+/// Vertices handled by a thread at a time.
+const VERTICES_PER_TASK: usize = 512;
+
+/// Fills in heights and normals of `w`.
+pub(super) fn heights(pattern: &Pattern, def: &WrinkleDef, scene: &Scene, w: &mut Workspace) {
+    let at = |v: u32| scene.positions[v as usize];
+    pattern
+        .gauges
+        .par_iter()
+        .with_min_len(VERTICES_PER_TASK)
+        .map(|gauge| 1.0 - gauge.length(at))
+        .collect_into_vec(&mut w.lost);
+    let lost = &w.lost;
+    (0..pattern.vertices.len())
+        .into_par_iter()
+        .with_min_len(VERTICES_PER_TASK)
+        .map(|v| {
+            let around = pattern.gauges_of.get(v);
+            let mean = around.iter().map(|&g| lost[g as usize]).sum::<f32>() / around.len().max(1) as f32;
+            // A pose that is not finite wrinkles nothing.
+            if mean.is_finite() { (mean - def.onset).clamp(0.0, 1.0) } else { 0.0 }
+        })
+        .collect_into_vec(&mut w.compression);
+    average(&pattern.rings, pattern.means, &mut w.compression, &mut w.averaged);
+    w.held.clear();
+    w.held.extend(pattern.vertices.iter().map(|&v| scene.contact[v as usize].clamp(0.0, 1.0)));
+    if w.held.iter().any(|&held| held > 0.0) {
+        spread(&pattern.rings, pattern.means, &mut w.held, &mut w.averaged);
+    }
+    let (compression, held) = (&w.compression, &w.held);
+    (0..pattern.vertices.len())
+        .into_par_iter()
+        .with_min_len(VERTICES_PER_TASK)
+        .map(|v| {
+            let compressed = compression[v];
+            if compressed <= 0.0 || pattern.scale[v] <= 0.0 {
+                return 0.0;
+            }
+            let eased = compressed * compressed / (compressed + def.ramp);
+            let free = 1.0 - held[v].min(1.0);
+            pattern.scale[v] * ((1.0 - compressed).max(0.0) * eased).sqrt() * free * pattern.wave[v]
+        })
+        .collect_into_vec(&mut w.heights);
+    let heights = &w.heights;
+    pattern
+        .vertices
+        .par_iter()
+        .with_min_len(VERTICES_PER_TASK)
+        .enumerate()
+        .map(|(i, &v)| if heights[i] == 0.0 { Vec3A::ZERO } else { normal(scene, v) })
+        .collect_into_vec(&mut w.normals);
+}
+
+/// Of the skin around a vertex, by area; zero where there is none.
+fn normal(scene: &Scene, v: u32) -> Vec3A {
+    let triangles = scene.adjacency.triangles_of_vertex.get(v as usize).iter();
+    let sum: Vec3A = triangles
+        .map(|&t| {
+            let [a, b, c] = scene.rest.triangles[t as usize].map(|v| scene.positions[v as usize]);
+            (b - a).cross(c - a)
+        })
+        .sum();
+    sum.normalize_or_zero()
+}
+
+/// Means with the neighbours, `times` over.
+fn average(rings: &Lists, times: usize, values: &mut Vec<f32>, other: &mut Vec<f32>) {
+    for _ in 0..times {
+        let now = &*values;
+        (0..now.len())
+            .into_par_iter()
+            .with_min_len(VERTICES_PER_TASK)
+            .map(|v| {
+                let ring = rings.get(v);
+                let sum = ring.iter().map(|&w| now[w as usize]).sum::<f32>();
+                if ring.is_empty() { now[v] } else { 0.5 * (now[v] + sum / ring.len() as f32) }
+            })
+            .collect_into_vec(other);
+        std::mem::swap(values, other);
+    }
+}
+
+/// As [`average`], and no value falls: what is held stays held, and its neighbours are held in part.
+fn spread(rings: &Lists, times: usize, values: &mut Vec<f32>, other: &mut Vec<f32>) {
+    for _ in 0..times {
+        let now = &*values;
+        (0..now.len())
+            .into_par_iter()
+            .with_min_len(VERTICES_PER_TASK)
+            .map(|v| {
+                let ring = rings.get(v);
+                let sum = ring.iter().map(|&w| now[w as usize]).sum::<f32>();
+                now[v].max(sum / ring.len().max(1) as f32)
+            })
+            .collect_into_vec(other);
+        std::mem::swap(values, other);
+    }
+}
