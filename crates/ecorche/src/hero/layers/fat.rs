@@ -2,7 +2,7 @@
 //!
 //! Inner nodes slide on the fascia: a spring holds each along the fascia's normal, both ways, and a twentieth of it along
 //! the surface. The outer layer is the skin itself, in its own triangles; it never passes through itself
-//! ([`super::super::barrier`]), and no tetrahedron is turned over. At the border of a region all layers follow skinning. Fat has no inertia.
+//! (`hero::barrier`), and no tetrahedron is turned over. At the border of a region all layers follow skinning. Fat has no inertia.
 
 use crate::geom::TriMesh;
 use crate::hero::barrier::Barrier;
