@@ -2,6 +2,8 @@
 
 import "./style.css";
 import { Model } from "./model.ts";
+import { EXTENSIONS } from "./extensions.ts";
+import { Page } from "./page.ts";
 import { bake, tellBakes } from "./panel/bake.ts";
 import { askQuestions, help, load, save, saveAs } from "./panel/dialogs.ts";
 import { h } from "./panel/dom.ts";
@@ -26,9 +28,11 @@ const actions = {
   bake: () => { bake(model); },
   help,
 };
+const page = new Page(model, viewport);
+for (const extend of EXTENSIONS) extend(page);
 view.append(readout(model, viewport), toasts(model), names(viewport));
-document.body.append(toolbar(model, actions), outliner(model, viewport), view, inspector(model, viewport), timeline(model));
-shortcuts(model, viewport);
+document.body.append(toolbar(model, actions), outliner(model, viewport), view, inspector(page), timeline(model));
+shortcuts(page);
 remember(model, viewport);
 tellBakes(model);
 askQuestions(model);

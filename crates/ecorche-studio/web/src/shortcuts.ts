@@ -1,6 +1,7 @@
 /** Keys. */
 
 import type { Model } from "./model.ts";
+import type { Page } from "./page.ts";
 import { newMuscle } from "./panel/create.ts";
 import { bake } from "./panel/bake.ts";
 import { help, save } from "./panel/dialogs.ts";
@@ -63,7 +64,8 @@ function isTaken(target: EventTarget | null, key: string): boolean {
   return reached && (target instanceof HTMLInputElement || target instanceof HTMLButtonElement) && [" ", "Enter"].includes(key);
 }
 
-export function shortcuts(model: Model, viewport: Viewport): void {
+export function shortcuts(page: Page): void {
+  const { model, viewport } = page;
   let pointed = false;
   addEventListener("pointerdown", () => { pointed = true; }, true);
   addEventListener("keydown", () => { pointed = false; }, true);
@@ -94,7 +96,9 @@ export function shortcuts(model: Model, viewport: Viewport): void {
     }
     const commanded = event.ctrlKey || event.metaKey;
     if (!commanded && isTaken(event.target, event.key)) return;
-    const done = commanded ? command(event, model) : plain(event, model, viewport);
+    const added = commanded ? undefined : page.shortcuts.find(({ key }) => key === event.key);
+    added?.press();
+    const done = added !== undefined || (commanded ? command(event, model) : plain(event, model, viewport));
     if (done) event.preventDefault();
   });
 }

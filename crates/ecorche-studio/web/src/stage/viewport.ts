@@ -3,6 +3,7 @@
 import { Box3, Plane, Quaternion, Raycaster, RepeatWrapping, SRGBColorSpace, type Texture, TextureLoader, Vector2, Vector3 } from "three";
 import type { Attachment, Character, Frame, Inside, Rotation, Vector } from "../messages.ts";
 import type { Model } from "../model.ts";
+import type { Layer } from "../page.ts";
 import { Flesh } from "./flesh.ts";
 import { Gizmo } from "./gizmo.ts";
 import { Interior } from "./interior.ts";
@@ -42,6 +43,7 @@ export class Viewport {
   private framed = false;
   private lastClip: string | null = null;
   private inside: Inside | null = null;
+  private readonly layers: Layer[] = [];
 
   constructor(
     element: HTMLElement,
@@ -82,6 +84,13 @@ export class Viewport {
       this.restyle();
     });
     this.listen(this.stage.renderer.domElement);
+  }
+
+  /** Puts something on the stage that comes and goes with frames. */
+  addLayer(layer: Layer): void {
+    this.layers.push(layer);
+    this.stage.scene.add(layer.object);
+    this.stage.invalidate();
   }
 
   /** Asked for the next click on a joint instead of selecting it. */
@@ -142,6 +151,7 @@ export class Viewport {
     this.skeleton.take(frame.joints);
     this.stage.follow(this.skeleton.hub(), display.follow && !this.gizmo.dragging);
     this.trail.take(frame.at, this.skins[0], frame.path);
+    for (const layer of this.layers) layer.take?.(frame);
     if (!this.framed) {
       this.framed = true;
       const box = this.skins[0].box();
@@ -201,6 +211,7 @@ export class Viewport {
     }
     this.flesh.group.visible = display.flesh;
     this.flesh.repaint(display.paint, selection);
+    for (const layer of this.layers) layer.restyle?.();
     this.placeGizmo();
     this.stage.invalidate();
   }
