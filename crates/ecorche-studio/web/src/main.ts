@@ -5,9 +5,11 @@ import { Model } from "./model.ts";
 import { EXTENSIONS } from "./extensions.ts";
 import { Page } from "./page.ts";
 import { bake, tellBakes } from "./panel/bake.ts";
-import { askQuestions, help, load, save, saveAs } from "./panel/dialogs.ts";
+import { askQuestions, help, load, notes, save, saveAs } from "./panel/dialogs.ts";
 import { h } from "./panel/dom.ts";
 import { inspector } from "./panel/inspector.ts";
+import { opening } from "./panel/busy.ts";
+import { openOther, startPage } from "./panel/start.ts";
 import { outliner } from "./panel/outliner.ts";
 import { readout } from "./panel/readout.ts";
 import { timeline } from "./panel/timeline.ts";
@@ -16,6 +18,7 @@ import { toolbar } from "./panel/toolbar.ts";
 import { remember } from "./remember.ts";
 import { shortcuts } from "./shortcuts.ts";
 import { Viewport } from "./stage/viewport.ts";
+import { drop } from "./tool/drop.ts";
 import { names } from "./tool/names.ts";
 
 const model = new Model();
@@ -25,13 +28,15 @@ const actions = {
   save: () => { save(model); },
   saveAs: () => { saveAs(model); },
   load: () => { load(model); },
+  open: () => { openOther(model); },
+  notes: () => { notes(model); },
   bake: () => { bake(model); },
   help,
 };
 const page = new Page(model, viewport);
 for (const extend of EXTENSIONS) extend(page);
 view.append(readout(model, viewport), toasts(model), names(viewport));
-document.body.append(toolbar(model, actions), outliner(model, viewport), view, inspector(page), timeline(model));
+document.body.append(toolbar(model, actions), outliner(model, viewport), view, inspector(page), timeline(model), startPage(model), opening(model), drop(model));
 shortcuts(page);
 remember(model, viewport);
 tellBakes(model);

@@ -5,12 +5,16 @@ import type {
   BakeProgress,
   Busy,
   Character,
+  Desk,
   Document,
   Edit,
   Fat,
+  Folder,
   Frame,
   Graph,
+  Habits,
   Inside,
+  KeptPose,
   Look,
   Message,
   Muscle,
@@ -23,6 +27,7 @@ import type {
   Smooth,
   Target,
   Value,
+  Verdict,
   View,
 } from "./messages.ts";
 import { within } from "./limits.ts";
@@ -59,6 +64,8 @@ export interface Display {
   samples: boolean;
   surface: { whole: boolean; level: number } | null;
   slice: { axis: "x" | "y" | "z"; at: number; whole: boolean } | null;
+  /** Whether the clip is judged in the background. */
+  judged: boolean;
 }
 
 export interface Events {
@@ -70,6 +77,10 @@ export interface Events {
   graph: Graph;
   pieces: readonly Piece[];
   notice: Notice;
+  desk: Desk;
+  folder: Folder;
+  verdict: Verdict | null;
+  poses: readonly KeptPose[];
   bake: BakeProgress;
   busy: Busy | null;
   display: Display;
@@ -90,6 +101,9 @@ export interface Transport {
   repeat: boolean;
 }
 
+/** Drawn by a processor: what is made for the eye alone, and work in the background, is left out. */
+export const PLAIN = new URLSearchParams(location.search).has("plain");
+
 type Step = { kind: "document" } | { kind: "pose"; before: Map<number, Rotation>; after: Map<number, Rotation> };
 
 export class Model {
@@ -98,6 +112,12 @@ export class Model {
   frame: Frame | null = null;
   /** The pieces of the surface; empty until a skin with fields is bound. */
   pieces: readonly Piece[] = [];
+  /** What is open, and what could be. */
+  desk: Desk | null = null;
+  /** Where skin crosses, as far as that is known. */
+  verdict: Verdict | null = null;
+  /** The poses of the anatomy's folder. */
+  poses: readonly KeptPose[] = [];
   /** What the engine binds. */
   busy: Busy | null = null;
   /** The bake that runs or was the last. */
@@ -122,6 +142,7 @@ export class Model {
     samples: false,
     surface: null,
     slice: null,
+    judged: !PLAIN,
   };
   /** The vertex whose way is followed. */
   trace: number | null = null;
@@ -146,6 +167,8 @@ export class Model {
   private readonly waiting = new Waiting();
   /** Whether the engine has told what it knows since it was there last: orders go to it. */
   private settled = false;
+  /** Whether this connection has had its character: the next one is another. */
+  private greeted = false;
   private asked = false;
   private drags = 0;
   private done: Step[] = [];
@@ -157,6 +180,7 @@ export class Model {
     this.wire = new Wire({
       opened: () => {
         this.connected = true;
+        this.greeted = false;
         this.emit("connection", true);
         // Where it was before the connection broke.
         this.seek = this.frame?.at ?? 0;
@@ -191,12 +215,16 @@ export class Model {
   private receive(message: Message, decoding: number): void {
     switch (message.kind) {
       case "character": {
+        const another = this.character !== null && (this.greeted || nameOf(this.character) !== nameOf(message.character));
+        if (another) this.leave();
         const first = this.character === null;
+        this.greeted = true;
+        this.wire.send({ ready: { character: message.character.number } });
         this.character = message.character;
         this.pieces = [];
         const clips = message.character.clips;
         if (first) this.transport.clip = clips[0]?.name ?? null;
-        if (first && clips.length === 0) this.transport.playing = false;
+        if (first) this.transport.playing = clips.length > 0;
         this.emit("character", message.character);
         if (first) this.emit("transport", this.transport);
         this.ask();
@@ -249,6 +277,24 @@ export class Model {
         this.busy = message.busy;
         this.emit("busy", message.busy);
         break;
+      case "desk": {
+        const before = this.desk?.problem ?? null;
+        this.desk = message.desk;
+        this.emit("desk", message.desk);
+        if (message.desk.problem !== null && message.desk.problem !== before) this.emit("notice", { level: "error", text: message.desk.problem });
+        break;
+      }
+      case "folder":
+        this.emit("folder", message.folder);
+        break;
+      case "verdict":
+        this.verdict = message.verdict;
+        this.emit("verdict", message.verdict);
+        break;
+      case "poses":
+        this.poses = message.poses;
+        this.emit("poses", message.poses);
+        break;
       case "graph":
         this.emit("graph", message.graph);
         break;
@@ -257,6 +303,37 @@ export class Model {
         this.emit("pieces", message.pieces);
         break;
     }
+  }
+
+  /** Another character is opened: nothing of the one before is kept but how things look. */
+  private leave(): void {
+    this.character = null;
+    this.document = null;
+    this.frame = null;
+    this.verdict = null;
+    this.pieces = [];
+    this.busy = null;
+    this.settled = false;
+    this.unsavedText = null;
+    this.recalled = false;
+    this.waiting.take();
+    this.emit("waiting", 0);
+    this.pose.clear();
+    this.copied = null;
+    this.done = [];
+    this.undone = [];
+    this.trace = null;
+    this.seek = 0;
+    this.sought = { view: 0, at: 0 };
+    Object.assign(this.transport, { clip: null, speed: 1 });
+    Object.assign(this.display, { looks: ["implicit", "lbs"], quantity: null, cut: null, samples: false, surface: null, slice: null, opacity: 1, flesh: false });
+    this.selection = { kind: "none" };
+    this.along = [];
+    this.emit("selection", this.selection);
+    this.emit("inside", null);
+    this.emit("verdict", null);
+    this.emit("display", this.display);
+    this.emit("pose", this.pose);
   }
 
   /** What is still asked for of a message that may be older than the last click. */
@@ -316,6 +393,7 @@ export class Model {
           bone: display.slice.whole ? null : bone,
         },
       },
+      judged: display.judged,
     };
   }
 
@@ -396,6 +474,14 @@ export class Model {
     if (this.settled && this.wire.send(order)) return;
     this.waiting.add(order);
     this.emit("waiting", this.waiting.count);
+  }
+
+  /** Keeps what the user is used to for the next run. */
+  keepHabits(change: Habits): void {
+    const habits = { ...this.desk?.habits, ...change };
+    if (this.desk) this.desk.habits = habits;
+    this.wire.send({ habits: { habits } });
+    if (this.desk) this.emit("desk", this.desk);
   }
 
   /** Asks for something that makes sense now or not at all. */
@@ -509,6 +595,11 @@ export class Model {
     if (selection.kind !== "fat") return null;
     return this.document?.fat.find((f) => f.name === selection.name && covers(f, selection.side)) ?? null;
   }
+}
+
+/** The character, as far as what a page keeps of it depends on it. */
+export function nameOf({ name, joints, vertices }: Character): string {
+  return `${name} ${joints.length} ${vertices}`;
 }
 
 const OPPOSITE: Record<Side, Side> = { left: "right", right: "left", middle: "middle" };

@@ -7,6 +7,7 @@ import { bake } from "./panel/bake.ts";
 import { help, save } from "./panel/dialogs.ts";
 import { surfaceChange } from "./panel/look.ts";
 import { sampleEdit } from "./panel/samples.ts";
+import { nextCrossing, nextWorst } from "./panel/judge_strip.ts";
 import { rest, step, togglePlay } from "./panel/timeline.ts";
 import { LOOKS } from "./panel/toolbar.ts";
 import type { Viewport } from "./stage/viewport.ts";
@@ -18,6 +19,8 @@ export const SHORTCUTS: [string, string][] = [
   ["← →", "a frame back, a frame on"],
   ["Home End", "first and last frame"],
   ["[ ]", "clip before, clip after"],
+  ["K", "next frame in which skin crosses; Shift K the one before"],
+  ["U", "worst frame, then the next worst"],
   ["1 … 5", "method"],
   ["C", "compare: one, side by side, wipe"],
   ["J", "joints"],
@@ -160,6 +163,9 @@ function plain(event: KeyboardEvent, model: Model, viewport: Viewport): boolean 
     case "r": if (selection.kind === "joint") model.resetPose(selection.joint); break;
     case "R": model.resetPose(null); break;
     case "n": newMuscle(model, viewport); break;
+    case "k": nextCrossing(model, 1); break;
+    case "K": nextCrossing(model, -1); break;
+    case "u": nextWorst(model); break;
     case "b": bake(model); break;
     case "/": document.querySelector<HTMLInputElement>("#search")?.focus(); break;
     case "?": help(); break;

@@ -122,6 +122,12 @@ export class Viewport {
     this.skins?.forEach((skin) => {
       skin.dispose();
     });
+    this.framed = false;
+    this.grip = "pose";
+    this.sample = null;
+    this.asked = { joint: null, point: null };
+    this.trail.follow(null);
+    this.flesh.begin({ muscles: [], fat: [], rings: 0 });
     this.skeleton?.group.removeFromParent();
     this.interior?.group.removeFromParent();
     const pictures = new Map<number, Texture>();
