@@ -39,6 +39,17 @@ export type Selection =
   | { kind: "joint"; joint: number }
   | { kind: "muscle" | "fat"; name: string; side: Side };
 
+/** A muscle or a fat pad. */
+export type Thing = Extract<Selection, { name: string }>;
+
+/** What is done with a thing in the list beside choosing it. */
+export type Mark = "hidden" | "ghost" | "locked";
+
+/** What marks are kept under: both sides of a name together. */
+export function markKey(selection: Selection): string {
+  return selection.kind === "muscle" || selection.kind === "fat" ? `${selection.kind} ${selection.name}` : "";
+}
+
 export type Compare = "single" | "side" | "wipe";
 export type Paint = "activation" | "tension" | "length";
 
@@ -85,6 +96,8 @@ export interface Events {
   busy: Busy | null;
   display: Display;
   selection: Selection;
+  /** Something was hidden, ghosted, locked, or the other way round. */
+  marks: null;
   transport: Transport;
   connection: boolean;
   /** How many orders wait for the engine. */
@@ -148,6 +161,9 @@ export class Model {
   trace: number | null = null;
   /** Joints that turn along with the selected one. */
   along: number[] = [];
+  /** Muscles or pads that are changed along with the selected one. */
+  also: Thing[] = [];
+  private readonly marks: Record<Mark, Set<string>> = { hidden: new Set(), ghost: new Set(), locked: new Set() };
   /** A pose that was copied. */
   copied: ReadonlyMap<number, Rotation> | null = null;
   /** Joints turned by hand. */
@@ -329,6 +345,9 @@ export class Model {
     Object.assign(this.display, { looks: ["implicit", "lbs"], quantity: null, cut: null, samples: false, surface: null, slice: null, opacity: 1, flesh: false });
     this.selection = { kind: "none" };
     this.along = [];
+    this.also = [];
+    for (const set of Object.values(this.marks)) set.clear();
+    this.emit("marks", null);
     this.emit("selection", this.selection);
     this.emit("inside", null);
     this.emit("verdict", null);
@@ -421,6 +440,7 @@ export class Model {
   select(selection: Selection, along: number[] = []): void {
     this.selection = selection;
     this.along = selection.kind === "joint" ? along.filter((joint) => joint !== selection.joint) : [];
+    this.also = [];
     this.emit("selection", selection);
     this.ask();
   }
@@ -431,6 +451,43 @@ export class Model {
     if (selection.kind !== "joint") this.select({ kind: "joint", joint });
     else if (joint === selection.joint) this.select(along[0] === undefined ? { kind: "none" } : { kind: "joint", joint: along[0] }, along.slice(1));
     else this.select(selection, along.includes(joint) ? along.filter((other) => other !== joint) : [...along, joint]);
+  }
+
+  /** Adds a muscle or a pad to those that are changed together, or takes it out. */
+  toggleAlso(thing: Thing): void {
+    const { selection, also } = this;
+    const same = (other: Thing): boolean => other.kind === thing.kind && other.name === thing.name && other.side === thing.side;
+    if (selection.kind !== thing.kind) {
+      this.select(thing);
+      return;
+    }
+    if (same(selection)) {
+      this.select(also[0] ?? { kind: "none" });
+      this.also = also.slice(1);
+    } else this.also = also.some(same) ? also.filter((other) => !same(other)) : [...also, thing];
+    this.emit("selection", this.selection);
+  }
+
+  marked(key: string, mark: Mark): boolean {
+    return this.marks[mark].has(key);
+  }
+
+  mark(key: string, mark: Mark): void {
+    if (!this.marks[mark].delete(key)) this.marks[mark].add(key);
+    this.emit("marks", null);
+  }
+
+  /** Shows one of several alone; a second time all of them. */
+  solo(key: string, all: readonly string[]): void {
+    const { hidden } = this.marks;
+    const others = all.filter((other) => other !== key);
+    const alone = !hidden.has(key) && others.every((other) => hidden.has(other));
+    hidden.delete(key);
+    for (const other of others) {
+      if (alone) hidden.delete(other);
+      else hidden.add(other);
+    }
+    this.emit("marks", null);
   }
 
   selectedJointName(): string | null {
@@ -586,8 +643,12 @@ export class Model {
   /** The selected muscle as the file has it. */
   muscle(): Muscle | null {
     const { selection } = this;
-    if (selection.kind !== "muscle") return null;
-    return this.document?.muscle.find((m) => m.name === selection.name && covers(m, selection.side)) ?? null;
+    return selection.kind === "muscle" ? this.muscleOf(selection.name, selection.side) : null;
+  }
+
+  /** A muscle of that side as the file has it. */
+  muscleOf(name: string, side: Side): Muscle | null {
+    return this.document?.muscle.find((m) => m.name === name && covers(m, side)) ?? null;
   }
 
   fat(): Fat | null {

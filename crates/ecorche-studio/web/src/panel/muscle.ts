@@ -16,11 +16,25 @@ export type Setter = (field: string, value: Value, drag?: number | null) => void
 function selected(model: Model): { muscle: Muscle; set: Setter; number: (field: NumberField) => HTMLElement } | null {
   const muscle = model.muscle();
   if (muscle === null) return null;
-  const target: Target = { entry: ["muscle", muscle.name, muscle.side] };
-  const set: Setter = (field, value, drag = null) => { model.edit([{ set: { target, field, value } }], drag); };
+  const set: Setter = (field, value, drag = null) => {
+    // Ends and what hangs on them are each muscle's own.
+    const targets = field === "origin" || field === "insertion" ? entriesOf(model).slice(0, 1) : entriesOf(model);
+    model.edit(targets.map((target): Edit => ({ set: { target, field, value } })), drag);
+  };
   const number = (field: NumberField): HTMLElement =>
     keySlider(model, KEYS.Muscle[field], muscle[field], (value, drag) => { set(field, value, drag); });
   return { muscle, set, number };
+}
+
+/** The entries of the selected muscle and of those that are changed along with it; each once. */
+function entriesOf(model: Model): Target[] {
+  const names = new Map<string, Target>();
+  const add = (muscle: Muscle | null): void => {
+    if (muscle !== null) names.set(`${muscle.name} ${muscle.side}`, { entry: ["muscle", muscle.name, muscle.side] });
+  };
+  add(model.muscle());
+  for (const { name, side } of model.also) add(model.muscleOf(name, side));
+  return [...names.values()];
 }
 
 const gone = (): HTMLElement => section("Muscle", empty("It is no longer there."));
@@ -54,9 +68,10 @@ export function activationTab(model: Model): HTMLElement {
 }
 
 /** Name and side as selected: one entry may stand for both sides. */
-function titleOf({ selection }: Model, muscle: Muscle): string {
+function titleOf({ selection, also }: Model, muscle: Muscle): string {
   const side = selection.kind === "muscle" ? selection.side : muscle.side;
-  return side === "middle" ? muscle.name : `${muscle.name}, ${side}`;
+  const more = also.length > 0 ? ` and ${also.length} more` : "";
+  return `${side === "middle" ? muscle.name : `${muscle.name}, ${side}`}${more}`;
 }
 
 type NumberField = "width" | "eccentricity" | "gain" | "tone" | "strength" | "tendon" | "stiffness" | "damping" | "friction";

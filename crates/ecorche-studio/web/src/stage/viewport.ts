@@ -2,7 +2,7 @@
 
 import { Box3, Plane, Quaternion, Raycaster, RepeatWrapping, SRGBColorSpace, type Texture, TextureLoader, Vector2, Vector3 } from "three";
 import type { Attachment, Character, Frame, Inside, Rotation, Vector } from "../messages.ts";
-import type { Model } from "../model.ts";
+import { markKey, type Model } from "../model.ts";
 import type { Layer } from "../page.ts";
 import { Flesh } from "./flesh.ts";
 import { Gizmo } from "./gizmo.ts";
@@ -83,6 +83,11 @@ export class Viewport {
     model.on("pose", () => {
       this.restyle();
     });
+    model.on("marks", () => {
+      this.restyle();
+    });
+    this.flesh.tendonOf = ({ name, side }) => model.muscleOf(name, side)?.tendon ?? 0;
+    this.flesh.marked = ({ kind, name, side }, mark) => model.marked(markKey({ kind, name, side }), mark);
     this.listen(this.stage.renderer.domElement);
   }
 
@@ -128,6 +133,7 @@ export class Viewport {
     this.asked = { joint: null, point: null };
     this.trail.follow(null);
     this.flesh.begin({ muscles: [], fat: [], rings: 0 });
+    this.flesh.size = character.size;
     this.skeleton?.group.removeFromParent();
     this.interior?.group.removeFromParent();
     const pictures = new Map<number, Texture>();
@@ -210,12 +216,14 @@ export class Viewport {
     this.skins?.forEach((skin) => {
       skin.look(display.opacity, display.wireframe, plane);
       skin.dress(display.pictures);
+      skin.mark(({ mesh, material }) => (this.model.marked(`piece ${mesh} ${material}`, "hidden") ? 0 : this.model.marked(`piece ${mesh} ${material}`, "ghost") ? 0.3 : 1));
     });
     if (this.skeleton) {
       this.skeleton.group.visible = display.skeleton || selection.kind === "joint" || this.wantJoint !== null;
       this.skeleton.colour(selection.kind === "joint" ? [selection.joint, ...this.model.along] : [], new Set(pose.keys()));
     }
     this.flesh.group.visible = display.flesh;
+    this.flesh.also = this.model.also;
     this.flesh.repaint(display.paint, selection);
     for (const layer of this.layers) layer.restyle?.();
     this.placeGizmo();
