@@ -19,6 +19,10 @@ import { remember } from "./remember.ts";
 import { shortcuts } from "./shortcuts.ts";
 import { Viewport } from "./stage/viewport.ts";
 import { drop } from "./tool/drop.ts";
+import { axes } from "./tool/axes.ts";
+import { navigation } from "./tool/navigation.ts";
+import { Presentation } from "./tool/present.ts";
+import { tour } from "./panel/tour.ts";
 import { names } from "./tool/names.ts";
 
 const model = new Model();
@@ -31,12 +35,16 @@ const actions = {
   open: () => { openOther(model); },
   notes: () => { notes(model); },
   bake: () => { bake(model); },
-  help,
+  help: () => { help(page); },
+  present: () => { presentation.show(true); },
 };
 const page = new Page(model, viewport);
 for (const extend of EXTENSIONS) extend(page);
-view.append(readout(model, viewport), toasts(model), names(viewport));
-document.body.append(toolbar(model, actions), outliner(model, viewport), view, inspector(page), timeline(model), startPage(model), opening(model), drop(model));
+const presentation = new Presentation(model, viewport);
+page.addShortcut({ key: "o", about: "the character alone, for pictures", press: () => { presentation.show(!presentation.shown); } });
+navigation(model, viewport.stage);
+view.append(readout(model, viewport), toasts(model), names(viewport), axes(viewport.stage), presentation.bar);
+document.body.append(toolbar(model, actions), outliner(model, viewport), view, inspector(page), timeline(model), startPage(model), opening(model), drop(model), tour(model));
 shortcuts(page);
 remember(model, viewport);
 tellBakes(model);

@@ -89,6 +89,8 @@ export interface Events {
   pieces: readonly Piece[];
   notice: Notice;
   desk: Desk;
+  /** The tour is asked for. */
+  tour: null;
   folder: Folder;
   verdict: Verdict | null;
   poses: readonly KeptPose[];

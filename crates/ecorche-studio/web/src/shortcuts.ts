@@ -79,6 +79,10 @@ export function shortcuts(page: Page): void {
       const taken = isTaken(event.target, event.key);
       if (event.target instanceof HTMLElement) event.target.blur();
       if (taken) return;
+      if (document.body.classList.contains("presenting")) {
+        page.shortcuts.find(({ key }) => key === "o")?.press();
+        return;
+      }
       const beside = document.querySelector<HTMLDialogElement>("dialog.aside");
       if (beside !== null && document.querySelector("dialog:modal") === null) {
         beside.close();
@@ -101,7 +105,7 @@ export function shortcuts(page: Page): void {
     if (!commanded && isTaken(event.target, event.key)) return;
     const added = commanded ? undefined : page.shortcuts.find(({ key }) => key === event.key);
     added?.press();
-    const done = added !== undefined || (commanded ? command(event, model) : plain(event, model, viewport));
+    const done = added !== undefined || (commanded ? command(event, model) : plain(event, page));
     if (done) event.preventDefault();
   });
 }
@@ -126,7 +130,8 @@ function command(event: KeyboardEvent, model: Model): boolean {
   }
 }
 
-function plain(event: KeyboardEvent, model: Model, viewport: Viewport): boolean {
+function plain(event: KeyboardEvent, page: Page): boolean {
+  const { model, viewport } = page;
   const { display, selection } = model;
   const look = LOOKS[Number(event.key) - 1];
   if (look) {
@@ -168,7 +173,7 @@ function plain(event: KeyboardEvent, model: Model, viewport: Viewport): boolean 
     case "u": nextWorst(model); break;
     case "b": bake(model); break;
     case "/": document.querySelector<HTMLInputElement>("#search")?.focus(); break;
-    case "?": help(); break;
+    case "?": help(page); break;
     case "Delete":
     case "Backspace": remove(model, viewport); break;
     default: return false;

@@ -2,7 +2,10 @@
 
 import type { Request } from "../messages.ts";
 import type { Model } from "../model.ts";
-import { button, h } from "./dom.ts";
+import type { Page } from "../page.ts";
+import { NAVIGATIONS } from "../tool/navigation.ts";
+import { button, h, segments } from "./dom.ts";
+import { patch } from "./patch.ts";
 import { askFile } from "./files.ts";
 import { SHORTCUTS } from "../shortcuts.ts";
 
@@ -69,15 +72,26 @@ export function notes({ character }: Model): void {
   ).classList.add("wide");
 }
 
-export function help(): void {
-  const cells = SHORTCUTS.flatMap(([keys, what]) => [
+/** The keys, how the view is turned, and the tour once more. */
+export function help({ model, shortcuts }: Page): void {
+  const keys = [...SHORTCUTS, ...shortcuts.map(({ key, about }): [string, string] => [key.toUpperCase(), about])];
+  const cells = keys.flatMap(([keys, what]) => [
     h("span", {}, ...keys.split(" ").map((key) => h("kbd", { text: key }))),
     h("span", { text: what }),
   ]);
-  const element = dialog(
+  const navigations = h("div", { class: "buttons" });
+  const drawNavigations = (): void => {
+    const now = model.desk?.habits?.navigation ?? "orbit";
+    const about = NAVIGATIONS.find(([name]) => name === now)?.[2] ?? "";
+    patch(navigations, segments(NAVIGATIONS, now, (navigation) => { model.keepHabits({ navigation }); drawNavigations(); }), h("span", { class: "note", text: about }));
+  };
+  const element: HTMLDialogElement = dialog(
     "Keys",
     h("div", { class: "keys" }, ...cells),
-    h("p", { class: "hint", text: "Drag to orbit, right drag to pan, wheel to zoom, double click to frame. Alt click follows a vertex and draws its path." }),
+    h("p", { class: "hint", text: "Double click frames what is under the pointer. Which buttons turn the view:" }),
+    navigations,
+    h("div", { class: "buttons end" }, button("Tour", "Five steps through the page", () => { element.close(); model.emit("tour", null); })),
   );
+  drawNavigations();
   element.classList.add("wide");
 }

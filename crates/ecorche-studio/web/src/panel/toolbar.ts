@@ -21,6 +21,7 @@ export interface Actions {
   bake: () => void;
   notes: () => void;
   help: () => void;
+  present: () => void;
 }
 
 export function toolbar(model: Model, actions: Actions): HTMLElement {
@@ -34,6 +35,8 @@ export function toolbar(model: Model, actions: Actions): HTMLElement {
   notes.hidden = true;
   const save = button("Save", "Save the anatomy file (Ctrl+S)", actions.save);
   save.id = "save";
+  const bake = button("Bake…", "Write the deformed animation to a cache (B)", actions.bake, "primary");
+  bake.id = "bake-open";
   const methods = h("div", { class: "methods" });
 
   const draw = (): void => {
@@ -91,7 +94,8 @@ export function toolbar(model: Model, actions: Actions): HTMLElement {
       ["Open anatomy…", "Open an anatomy file in place of this one", actions.load],
       ["Save anatomy as…", "Save the anatomy under another name", actions.saveAs],
     ]),
-    button("Bake…", "Write the deformed animation to a cache (B)", actions.bake, "primary"),
+    button("◰", "The character alone, for pictures (O)", actions.present, "icon"),
+    bake,
     button("?", "Keyboard shortcuts (?)", actions.help, "icon"),
   );
 }

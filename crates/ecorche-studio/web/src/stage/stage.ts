@@ -200,6 +200,19 @@ export class Stage {
     });
   }
 
+  /** Draws at once, for a picture that is read before the browser clears it. */
+  drawNow(): void {
+    this.draw();
+  }
+
+  /** Turns the camera around what it looks at, radians about the vertical. */
+  turn(angle: number): void {
+    const { camera, orbit } = this;
+    camera.position.sub(orbit.target).applyAxisAngle(new Vector3(0, 1, 0), angle).add(orbit.target);
+    orbit.update();
+    this.invalidate();
+  }
+
   private draw(): void {
     const { width, height } = this.extent;
     if (width === 0 || height === 0) return;
