@@ -13,6 +13,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
+mod opening;
+mod typed;
+
 type Socket = tokio_tungstenite::WebSocketStream<tokio::net::TcpStream>;
 
 /// Serves the cylinder while `visit` runs.
@@ -421,7 +424,7 @@ fn edits_that_were_not_saved_are_offered_to_the_next_page_and_taken_up() {
     let crashed = open();
     let character = &crashed.character;
     let text = crashed.document().text().replace("gap = 0.02", "gap = 0.07");
-    crashed.change(|document| document.replace(character, &text)).unwrap();
+    crashed.change(|document| document.take_up(character, "the crashed page", &text)).unwrap();
     assert_eq!(std::fs::read_to_string(folder.path().join("cylinder.toml.unsaved")).unwrap(), text);
     drop(crashed);
     with_studio(open(), async |address, studio| {

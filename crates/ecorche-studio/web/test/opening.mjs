@@ -26,6 +26,7 @@ const named = (tab, name) => tab.page.waitForFunction((n) => globalThis.ecorche.
 export const opening = {
   async "open and understand: the start page, a sample, a file, what is dropped"(browser) {
     await visit(browser, ["--no-cache"], async ({ tab, folder }) => {
+      const gap = (wanted) => tab.page.waitForFunction((g) => Math.abs((globalThis.ecorche.model.document?.skin.gap ?? 0) - g) < 1e-6, wanted);
       await tab.page.waitForSelector("#start .card");
       await tab.page.keyboard.press("Tab");
       assert.equal(await tab.page.locator("#start .card").count(), 7);
@@ -65,15 +66,15 @@ export const opening = {
       await dropFiles(tab, [{ name: "dropped.gltf", bytes: texturedQuad() }, { name: "thick.toml", bytes: "version = 1\n[skin]\ngap = 0.07\n" }]);
       await named(tab, "dropped");
       console.log(`   a file that is dropped is on the screen after ${(performance.now() - started).toFixed(0)} ms`);
-      await tab.page.waitForFunction(() => globalThis.ecorche.model.document?.skin.gap === 0.07);
+      await gap(0.07);
       assert.equal(await tab.run(() => globalThis.ecorche.model.document.path), null, "it is nowhere saved yet");
       await tab.screenshot("52-dropped");
       assert.deepEqual(readdirSync(folder).sort(), before, "nothing is written");
       // An anatomy alone is for the character that is open, and can be undone.
       await dropFiles(tab, [{ name: "thin.toml", bytes: "version = 1\n[skin]\ngap = 0.02\n" }]);
-      await tab.page.waitForFunction(() => globalThis.ecorche.model.document?.skin.gap === 0.02);
+      await gap(0.02);
       await tab.page.keyboard.press("Control+z");
-      await tab.page.waitForFunction(() => globalThis.ecorche.model.document?.skin.gap === 0.07);
+      await gap(0.07);
       // Edits that are not saved are not left without a word.
       await dragSlider(tab, "Closure", 0.8);
       await tab.page.waitForFunction(() => globalThis.ecorche.model.document.unsaved);
@@ -83,16 +84,18 @@ export const opening = {
       await tab.page.click("dialog button:has-text('Stay')");
       assert.equal(await tab.run(() => globalThis.ecorche.model.character.name), "dropped");
       await tab.page.click("#character");
-      await tab.page.click("dialog .card:has-text('cylinder')");
+      await tab.page.click("dialog .card:has-text('arm')");
       await tab.page.click("dialog .primary:has-text('Open'):not(:has-text('file'))");
-      await named(tab, "cylinder");
+      await named(tab, "arm");
       assert.ok(existsSync(path.join(folder, "dropped.toml.unsaved")), "and kept");
       // A motion alone moves the character that is open.
-      const bvh = "HIERARCHY\nROOT root\n{\nOFFSET 0 0 0\nCHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\nJOINT lower\n{\nOFFSET 0 0.5 0\nCHANNELS 3 Zrotation Xrotation Yrotation\nEnd Site\n{\nOFFSET 0 0.5 0\n}\n}\n}\nMOTION\nFrames: 2\nFrame Time: 0.5\n0 0 0 0 0 0 0 0 0\n0 0 0 0 0 0 40 0 0\n";
-      const names = await tab.run(() => globalThis.ecorche.model.character.joints.map(({ name }) => name));
-      await dropFiles(tab, [{ name: "nod.bvh", bytes: bvh.replace("ROOT root", `ROOT ${names[0]}`).replace("JOINT lower", `JOINT ${names[1]}`) }]);
+      const joint = (name, inner) => `${name}\n{\nOFFSET 0 0.5 0\nCHANNELS 3 Zrotation Xrotation Yrotation\n${inner}\n}\n`;
+      const end = "End Site\n{\nOFFSET 0 0.5 0\n}";
+      const motion = `MOTION\nFrames: 2\nFrame Time: 0.5\n${"0 ".repeat(9)}\n${"0 ".repeat(6)}40 0 0\n`;
+      const names = await tab.run(() => globalThis.ecorche.model.character.joints.filter(({ in_skin }) => in_skin).map(({ name }) => name));
+      await dropFiles(tab, [{ name: "nod.bvh", bytes: `HIERARCHY\n${joint(`ROOT ${names[0]}`, joint(`JOINT ${names[1]}`, joint(`JOINT ${names[2]}`, end)))}${motion}` }]);
       await tab.page.waitForFunction(() => globalThis.ecorche.model.character?.clips.length === 1, null, { timeout: 30_000 });
-      await named(tab, "cylinder");
+      await named(tab, "arm");
     });
   },
 };

@@ -55,7 +55,7 @@ export function activationSection(model: Model, title: string, muscle: Muscle, s
   const { transport } = model;
   const { values, put } = keysOf(model, muscle);
   const number = (field: "gain" | "base"): HTMLElement =>
-    keySlider(model, KEYS.Activation[field], muscle.activation[field], (value, drag) => { set(`activation.${field}`, value, drag); });
+    keySlider(model, KEYS.Activation[field], muscle.activation[field], (value, drag) => { set(`activation.${field}`, value, drag); }, () => { model.edit([{ clear: { target: { entry: ["muscle", muscle.name, muscle.side] }, field: `activation.${field}` } }]); });
   const time = Number(model.seconds().toFixed(3));
   const key = (value: number, drag: number): void => {
     if (keying?.drag !== drag) {

@@ -8,6 +8,7 @@ import { JointSection } from "./joint.ts";
 import { lookSection } from "./look.ts";
 import { activationTab, motionSection, shapeSection } from "./muscle.ts";
 import { patch } from "./patch.ts";
+import { posesSection } from "./poses.ts";
 import { samplesSection } from "./samples.ts";
 import { skinSection } from "./skin.ts";
 
@@ -19,7 +20,7 @@ function ownTabs({ model, viewport }: Page): Tab[] {
   const joint = new JointSection(model, viewport);
   const selected = (): number => (model.selection.kind === "joint" ? model.selection.joint : 0);
   return [
-    { id: "pose", label: "Pose", title: "Angles of the selected joint, and the pose as a whole", of: "joint", on: ["document", "display", "pose", "transport", "character"], moving: true, draw: () => [joint.pose(selected())] },
+    { id: "pose", label: "Pose", title: "Angles of the selected joint, and the pose as a whole", of: "joint", on: ["document", "display", "pose", "poses", "transport", "character"], moving: true, draw: () => [joint.pose(selected()), posesSection(model)] },
     { id: "field", label: "Field", title: "How the fields of bones meet at this joint", of: "joint", on: ["document", "display", "pose", "character"], draw: () => [joint.field(selected()), samplesSection(model, viewport, selected())] },
     { id: "shape", label: "Shape", title: "Width, profile and ends of the selected muscle", of: "muscle", on: ["document", "character"], draw: () => [shapeSection(model, viewport)] },
     { id: "motion", label: "Motion", title: "How the selected muscle swings", of: "muscle", on: ["document"], draw: () => [motionSection(model)] },

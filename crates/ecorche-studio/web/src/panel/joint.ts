@@ -71,6 +71,11 @@ export class JointSection {
         model.copied !== null && button("Paste", "The copied pose in place of this one", () => { if (model.copied) model.putPose(model.copied); }),
         button("Mirror pose", "What the left does the right does, and the other way round", () => { model.putPose(mirrored(character.joints, model.pose)); }),
       ),
+      h("div", { class: "checks" }, check("World axes", this.viewport.gizmo.space === "world", "The rings turn about the world's axes instead of the joint's own", (world) => {
+        this.viewport.gizmo.space = world ? "world" : "local";
+        this.viewport.hold("pose");
+        model.emit("pose", model.pose);
+      })),
       limit !== null
         ? h("div", { class: "checks" }, check(`Stop at ${Math.round(limit)}°`, model.display.limits, "Joints stop at their limits when they are turned by hand; without, skin may fold into itself", (limits) => { model.show({ limits }); }))
         : null,

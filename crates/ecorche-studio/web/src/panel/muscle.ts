@@ -22,7 +22,7 @@ function selected(model: Model): { muscle: Muscle; set: Setter; number: (field: 
     model.edit(targets.map((target): Edit => ({ set: { target, field, value } })), drag);
   };
   const number = (field: NumberField): HTMLElement =>
-    keySlider(model, KEYS.Muscle[field], muscle[field], (value, drag) => { set(field, value, drag); });
+    keySlider(model, KEYS.Muscle[field], muscle[field], (value, drag) => { set(field, value, drag); }, field === "width" ? undefined : () => { model.edit(entriesOf(model).map((target): Edit => ({ clear: { target, field } }))); });
   return { muscle, set, number };
 }
 

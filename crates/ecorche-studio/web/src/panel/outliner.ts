@@ -1,12 +1,12 @@
 /** The list on the left: muscles by region, fat, the tree of joints, and pieces; to be found, chosen, hidden and locked. */
 
 import { markKey, type Mark, type Model, type Selection } from "../model.ts";
-import type { Piece, Side } from "../messages.ts";
+import type { Attachment, Piece, Side } from "../messages.ts";
 import type { Viewport } from "../stage/viewport.ts";
 import { newFat, newMuscle } from "./create.ts";
 import { button, empty, h } from "./dom.ts";
 import { patch } from "./patch.ts";
-import { ORDER, regionOf } from "./regions.ts";
+import { ORDER, regionBetween, regionOf } from "./regions.ts";
 
 interface Entry {
   label: string;
@@ -54,15 +54,19 @@ export function outliner(model: Model, viewport: Viewport): HTMLElement {
   };
 
   const flesh = (kind: "muscle" | "fat"): Entry[] => {
-    const named = new Map<string, { sides: Side[]; bone: string }>();
-    const bones = { muscle: model.document?.muscle.map((m) => [m.origin].flat()[0]?.bone ?? ""), fat: model.document?.fat.map((f) => f.bone) };
+    const named = new Map<string, { sides: Side[]; region: string }>();
+    const boneOf = (end: Attachment | Attachment[]): string => [end].flat()[0]?.bone ?? "";
+    const regions = {
+      muscle: model.document?.muscle.map(({ origin, insertion }) => regionBetween(boneOf(origin), boneOf(insertion))),
+      fat: model.document?.fat.map(({ bone }) => regionOf(bone)),
+    };
     (model.document?.[kind] ?? []).forEach(({ name, side, mirror }, k) => {
       const known = named.get(name);
-      named.set(name, { sides: [...(known?.sides ?? []), ...(mirror ? [side, OTHER[side]] : [side])], bone: known?.bone ?? bones[kind]?.[k] ?? "" });
+      named.set(name, { sides: [...(known?.sides ?? []), ...(mirror ? [side, OTHER[side]] : [side])], region: known?.region ?? regions[kind]?.[k] ?? "" });
     });
-    return [...named].map(([name, { sides, bone }]) => ({
+    return [...named].map(([name, { sides, region }]) => ({
       label: name,
-      note: regionOf(bone),
+      note: region,
       depth: 1,
       branch: null,
       selection: { kind, name, side: sides[0] ?? "middle" },

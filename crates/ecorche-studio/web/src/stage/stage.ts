@@ -104,7 +104,7 @@ export class Stage {
     const half = (0.5 * this.camera.fov * Math.PI) / 180;
     const narrow = Math.min(half, Math.atan(Math.tan(half) * this.camera.aspect));
     this.orbit.target.copy(middle);
-    this.camera.position.copy(middle).addScaledVector(direction, (0.92 * radius) / Math.sin(narrow));
+    this.camera.position.copy(middle).addScaledVector(direction, radius / Math.sin(narrow));
     this.camera.near = 0.01 * this.size;
     this.camera.far = 60 * this.size;
     this.orbit.minDistance = 0.03 * this.size;

@@ -459,6 +459,14 @@ export class Viewport {
     return hit === null ? null : hit.side === "middle" ? hit.name : `${hit.name}, ${hit.side}`;
   }
 
+  /** The joints in a box of pixels. */
+  jointsIn(left: number, top: number, width: number, height: number): number[] {
+    const { skeleton, stage } = this;
+    if (skeleton === null) return [];
+    const { paneWidth, left: start, height: tall } = this.rayAt(left, top);
+    return skeleton.within2d({ left: left - start, top, width, height }, stage.camera, paneWidth, tall);
+  }
+
   /** Follows a vertex, or none. */
   follow(vertex: number | null): void {
     this.trail.follow(vertex);
