@@ -100,7 +100,7 @@ impl Document {
     /// Takes up the edits of an earlier run, as one step; does nothing if there are none.
     pub fn recover(&mut self, character: &Character) -> Result<(), DocumentError> {
         match self.recovery.found().map(str::to_owned) {
-            Some(text) => self.replace(character, &text),
+            Some(text) => self.take_up(character, "the recovered anatomy", &text),
             None => Ok(()),
         }
     }
@@ -134,6 +134,12 @@ impl Document {
     /// Where the file is or will be; what it names is relative to that folder.
     pub fn folder(&self) -> &Path {
         self.path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""))
+    }
+
+    /// The folder of the file, or `home` while there is none.
+    pub fn folder_or<'a>(&'a self, home: &'a Path) -> &'a Path {
+        let folder = self.path.as_deref().and_then(Path::parent);
+        folder.map_or(home, |folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
     }
 
     /// Makes several changes as one step of undo, or none. Steps of the same drag replace each other.
@@ -192,9 +198,9 @@ impl Document {
         Ok(done)
     }
 
-    /// Another text in place of this one, as one step.
-    pub fn replace(&mut self, character: &Character, text: &str) -> Result<(), DocumentError> {
-        let file = AnatomyFile::parse("the restored anatomy", text.to_owned()).map_err(FileError::from)?;
+    /// Another text in place of this one, as one step; `name` is for messages.
+    pub fn take_up(&mut self, character: &Character, name: &str, text: &str) -> Result<(), DocumentError> {
+        let file = AnatomyFile::parse(name, text.to_owned()).map_err(FileError::from)?;
         file.check(&character.skeleton)?;
         file.check_pieces(character)?;
         self.take(text)?;

@@ -7,8 +7,10 @@ use crate::clock::{Clock, Reel};
 use crate::drawn::Cube;
 use crate::flesh::Strands;
 use crate::inside::{Interior, Moment, graph};
+use crate::judge::Order;
 use crate::mailbox::Mailbox;
 use crate::message::{Array, BakeOrder, Kind, Look, Request, View, encode};
+use crate::poses::Poses;
 use crate::studio::Studio;
 use axum::body::Bytes;
 use ecorche::character::{Pose, turn_limits};
@@ -153,6 +155,8 @@ pub struct Engine<'a, S> {
     told_bake: u64,
     told_pieces: Option<Arc<Pieces>>,
     told_busy: Option<(Look, Progress)>,
+    told_verdict: u64,
+    told_poses: u64,
     stale: bool,
 }
 
@@ -184,28 +188,32 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             told_bake,
             told_pieces: None,
             told_busy: None,
+            told_verdict: 0,
+            told_poses: 0,
             stale: false,
         }
     }
 
-    /// Serves the page until it is gone.
-    pub fn run(mut self) {
-        let mut listening = (self.send)(describe(self.studio));
+    /// Serves the page until it is gone or another character is opened; false if it is gone. `number` is the character's
+    /// on the desk.
+    pub fn run(mut self, number: u64) -> bool {
+        let mut listening = (self.send)(describe(self.studio, number));
         while listening && let Some(news) = self.wait() {
             listening = self.turn(news);
         }
+        listening && !self.mailbox.mail().closed
     }
 
     fn playing(&self) -> bool {
         self.view.as_ref().is_some_and(|view| view.playing && view.clip.is_some())
     }
 
-    /// Sleeps until there is something to do; `None` when the page is gone.
+    /// Sleeps until there is something to do; `None` when the page is gone or another character is opened.
     fn wait(&mut self) -> Option<News> {
         let mailbox = self.mailbox.clone();
         let mut mail = mailbox.mail();
         loop {
-            if mail.closed {
+            if mail.closed || mail.moved {
                 return None;
             }
             self.stale |= std::mem::take(&mut mail.notified) || mail.view.is_some();
@@ -288,6 +296,20 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
                 return false;
             }
         }
+        let step = self.studio.judge.step();
+        if step != self.told_verdict {
+            self.told_verdict = step;
+            if !(self.send)(encode(Kind::Verdict, &self.studio.judge.verdict(), &[])) {
+                return false;
+            }
+        }
+        let (step, poses) = self.studio.poses();
+        if step != self.told_poses {
+            self.told_poses = step;
+            if !(self.send)(encode(Kind::Poses, &poses, &[])) {
+                return false;
+            }
+        }
         let progress = self.studio.progress();
         if progress.step != self.told_bake {
             self.told_bake = progress.step;
@@ -317,6 +339,8 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             self.clock.set(now, Some(view.at.unwrap_or(here)), rate);
         }
         self.sought |= view.at.is_some() || self.view.as_ref().is_none_or(|old| old.clip != view.clip);
+        let order = |clip: &String| Order { look: view.looks[0], clip: clip.clone(), smooth: view.smooth };
+        self.studio.judge.want(view.clip.as_ref().filter(|_| view.judged).map(order));
         self.view = Some(view);
         Ok(())
     }
@@ -326,15 +350,38 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
         let studio = self.studio;
         let character = &studio.character;
         let result = match order {
-            Request::View(_) | Request::Drawn { .. } => Ok(()),
+            // Not of this character, or done before they come here.
+            Request::View(_)
+            | Request::Drawn { .. }
+            | Request::Ready { .. }
+            | Request::Open(_)
+            | Request::GiveUpOpening
+            | Request::Habits { .. }
+            | Request::Folder { .. } => Ok(()),
+            Request::Take { name, text } => studio.change(|d| d.take_up(character, &name, &text)),
+            Request::KeepPose(pose) => {
+                return studio
+                    .change_poses(|folder| Poses::keep(folder, pose))
+                    .map_or_else(|e| self.tell("error", &e), |()| true);
+            }
+            Request::RemovePose { name } => {
+                return studio
+                    .change_poses(|folder| Poses::remove(folder, &name))
+                    .map_or_else(|e| self.tell("error", &e), |()| true);
+            }
             Request::Edit { edits, drag } => studio.change(|d| d.edit(character, &edits, drag)),
             Request::Undo => studio.change(|d| d.undo().map(|_| ())),
             Request::Redo => studio.change(|d| d.redo().map(|_| ())),
             Request::Load { path } => {
                 let loaded = studio.change(|d| d.load(character, Path::new(&path)));
-                loaded.inspect(|()| studio.choose_folder(Path::new(&path)))
+                loaded.inspect(|()| {
+                    studio.choose_folder(Path::new(&path));
+                    studio.read_poses();
+                })
             }
-            Request::Restore { text } => studio.change(|d| d.replace(character, &text)),
+            Request::Restore { text } => {
+                studio.change(|d| d.take_up(character, "the restored anatomy", &text))
+            }
             Request::Recover => studio.change(|d| d.recover(character)),
             Request::GiveUp => studio.change(|d| {
                 d.give_up();
@@ -349,6 +396,7 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
                 match studio.change(|d| d.save(to)) {
                     Ok(path) => {
                         studio.choose_folder(&path);
+                        studio.read_poses();
                         return self.tell("done", &format!("saved {}", path.display()));
                     }
                     Err(error) => Err(error),
@@ -400,6 +448,7 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
 
     fn draw_view(&mut self, view: &View) -> bool {
         let studio = self.studio;
+        studio.judge.give_way();
         let now = Instant::now();
         self.last_frame = Some(now);
         self.stale = false;
@@ -693,7 +742,7 @@ fn check(view: &View, studio: &Studio) -> Result<(), String> {
 }
 
 /// The first message: the character, and the words the page offers.
-fn describe(studio: &Studio) -> Bytes {
+fn describe(studio: &Studio, number: u64) -> Bytes {
     let Studio { character, drawn, textures, .. } = studio;
     let groups: Vec<Value> = drawn
         .groups
@@ -734,6 +783,7 @@ fn describe(studio: &Studio) -> Bytes {
     let vertices: usize = character.meshes.iter().map(|m| m.positions.len()).sum();
     let triangles: usize = character.meshes.iter().map(|m| m.triangles.len()).sum();
     let head = json!({
+        "number": number,
         "name": character.name,
         "size": character.size(),
         "vertices": vertices,
@@ -743,7 +793,7 @@ fn describe(studio: &Studio) -> Bytes {
         "joints": joints,
         "clips": clips,
         "quantities": QUANTITIES,
-        "repairs": character.repairs.len(),
+        "notes": studio.notes,
     });
     let (sequential, diverging) = (table(ColourMap::Sequential), table(ColourMap::Diverging));
     let arrays =

@@ -3,7 +3,8 @@
 //! ```text
 //! page (TypeScript, three.js) --requests, JSON--> Mailbox (newest view) --> Engine (a thread per page)
 //! Engine --frames, binary--> page, which says when one is drawn
-//! Studio (shared by all pages) = Character + Document (anatomy, undo) + Bodies (bound in the background) + Bake
+//! Desk (shared by all pages) = the Studio of the open character, or none; what can be opened
+//! Studio = Character + Document (anatomy, undo) + Bodies (bound in the background) + Judge + Bake
 //! ```
 //! The engine does the work with the library, on all cores; the page draws. All pages of an engine share one document,
 //! so two tabs cannot overwrite each other; what a page looks at (clip, moment, pose, methods) is its own, and it
@@ -16,23 +17,32 @@ mod bake;
 mod bodies;
 mod browser;
 mod clock;
+mod desk;
 mod document;
 mod drawn;
+mod dropped;
 mod engine;
 mod flesh;
+mod folder;
+mod habits;
 mod inside;
+mod judge;
 mod mailbox;
 mod message;
 mod page;
+mod poses;
+mod recent;
 mod recovery;
 mod server;
 mod studio;
 #[cfg(test)]
 mod tests;
+mod thumbnail;
 
 pub use document::DocumentError;
 pub use server::Address;
 
+use desk::Desk;
 use ecorche::cache::Cache;
 use ecorche::recipe::Ingredients;
 use std::path::PathBuf;
@@ -94,10 +104,11 @@ pub enum OpenError {
     },
 }
 
-/// Opens a character and serves pages until it is closed; `ready` gets the address and what closes it. Without an anatomy in the
-/// recipe a new one starts with the sample's own muscles, or with the preset's for a humanoid.
+/// Serves pages until it is closed, with a character or with a start page on which one is chosen; `ready` gets the address
+/// and what closes it. Without an anatomy in the recipe a new one starts with the sample's own muscles, or with the preset's
+/// for a humanoid.
 pub fn open(
-    ingredients: Ingredients,
+    ingredients: Option<Ingredients>,
     options: Options,
     ready: impl FnOnce(&Address, Closer),
 ) -> Result<(), OpenError> {
@@ -121,8 +132,10 @@ pub fn open(
     let runtime = runtime.map_err(failed)?;
     let listener = runtime.block_on(server::listen(options.port)).map_err(failed)?;
     let port = listener.local_addr().map_err(failed)?.port();
-    let studio = Studio::open(ingredients, &options.folders, options.cache)?;
-    start_binding(&studio);
+    let desk = Desk::new(options.folders, options.cache, Arc::default());
+    if let Some(ingredients) = ingredients {
+        desk.place(ingredients)?;
+    }
     let address = Address { port, token };
     let closer = Closer::default();
     ready(&address, closer.clone());
@@ -130,19 +143,20 @@ pub fn open(
     let _way = if options.no_browser { None } else { browser::open(&address.url()) };
     runtime.block_on(async {
         tokio::select! {
-            () = server::serve(listener, address, studio.clone()) => {}
+            () = server::serve(listener, address, desk.clone()) => {}
             () = closer.0.notified() => {}
         }
     });
-    studio.close();
+    desk.close();
     // Engines of pages end after the frame they are at; nobody needs to wait for them.
     runtime.shutdown_background();
     Ok(())
 }
 
-/// Binds bodies in a thread of their own until the studio is closed.
+/// Binds bodies and judges clips in threads of their own until the studio is closed.
 fn start_binding(studio: &Arc<Studio>) {
-    let [worker, teller] = [studio.clone(), studio.clone()];
+    let [worker, judge, teller] = [studio.clone(), studio.clone(), studio.clone()];
     std::thread::spawn(move || worker.bodies.work(|| worker.notify()));
+    std::thread::spawn(move || judge.judge.work(&judge.bodies, || judge.tick()));
     std::thread::spawn(move || teller.tick_until_closed());
 }

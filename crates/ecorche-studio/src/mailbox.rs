@@ -17,6 +17,12 @@ pub struct Mail {
     /// Something goes on; what is shown did not change.
     pub ticked: bool,
     pub closed: bool,
+    /// The character the page is served, by its number on the desk.
+    pub character: u64,
+    /// Another was opened since; nothing is read for the one before.
+    pub moved: bool,
+    /// Whether what the page says is about the one before, until it has the new one.
+    pub behind: bool,
     /// When the view came.
     pub arrived: Option<Instant>,
     /// How long the last message took from the engine into the socket.
@@ -41,7 +47,11 @@ impl Mailbox {
     /// Accepts a request; false if it is refused.
     pub fn post(&self, request: Request) -> bool {
         let mut mail = self.mail();
+        if mail.behind && !matches!(request, Request::Ready { .. }) {
+            return true;
+        }
         match request {
+            Request::Ready { character } => mail.behind &= character != mail.character,
             Request::View(mut view) => {
                 // A seek that was not seen yet is not lost to a newer view without one.
                 let seek = mail.view.as_ref().and_then(|old| old.at);
@@ -73,6 +83,32 @@ impl Mailbox {
     /// A message is in the socket.
     pub fn handed(&self, took: Duration) {
         self.mail().handing = took;
+    }
+
+    /// Another character is on the desk: what waits is about the one before.
+    pub fn move_to(&self, character: u64) {
+        let mut mail = self.mail();
+        *mail = Mail { closed: mail.closed, character, moved: true, behind: true, ..Mail::default() };
+        self.changed.notify_all();
+    }
+
+    /// Serves the character of that number from now on, if it is still the one on the desk.
+    pub fn begin(&self, character: u64) {
+        let mut mail = self.mail();
+        if mail.character == character {
+            mail.moved = false;
+        }
+    }
+
+    /// Sleeps until a character is opened; false if the page is gone before.
+    pub fn wait_for_character(&self) -> bool {
+        let mut mail = self.mail();
+        while !mail.closed && !mail.moved {
+            // Nothing can be done without a character.
+            mail.orders.clear();
+            mail = self.changed.wait(mail).unwrap_or_else(PoisonError::into_inner);
+        }
+        !mail.closed
     }
 
     /// The page is gone.

@@ -18,13 +18,14 @@
 //! character, off by at most 0.8e-5 of its side, and its normal in 16 bits, off by at most a degree; muscles are in 16
 //! bits a number likewise. That halves the bytes.
 
+use crate::poses::KeptPose;
 use axum::body::Bytes;
 use ecorche::anatomy::Edit;
 use ecorche::surface::smooth;
 use serde::{Deserialize, Serialize};
 
 /// Version of the layout, and of the texts the page sends; part of the engine's address.
-pub const VERSION: u16 = 5;
+pub const VERSION: u16 = 6;
 
 /// Most bytes of a text from the page: an anatomy file of a thousand muscles has half of it.
 pub const LARGEST_TEXT: usize = 1 << 20;
@@ -55,6 +56,14 @@ pub enum Kind {
     Pieces = 9,
     /// What is being bound, and how far that is; null when nothing is.
     Busy = 10,
+    /// What is open or being opened, and what could be.
+    Desk = 11,
+    /// What is in a folder.
+    Folder = 12,
+    /// Where skin crosses, as far as that is known.
+    Verdict = 13,
+    /// The poses that are kept.
+    Poses = 14,
 }
 
 /// Numbers that follow a message's head.
@@ -171,6 +180,58 @@ pub enum Request {
         /// By name.
         joint: String,
     },
+    /// The page has the character of that number, and talks of it from now on.
+    Ready {
+        /// As the character's message says.
+        character: u64,
+    },
+    /// Opens a character in place of this one.
+    Open(OpenOrder),
+    /// Gives up what is being opened.
+    GiveUpOpening,
+    /// Keeps what the user is used to (which buttons turn the view, whether the tour was seen) for the next run.
+    Habits {
+        /// The page's own affair.
+        habits: serde_json::Value,
+    },
+    /// Asks what is in a folder.
+    Folder {
+        /// From the root, or from the folder the studio was started in; a file stands for its folder.
+        path: Option<String>,
+        /// The endings of files that are listed, without the dot.
+        endings: Vec<String>,
+    },
+    /// Puts the text of a file that was dropped in place of the anatomy; can be undone.
+    Take {
+        /// The file's name, for messages.
+        name: String,
+        /// What it says.
+        text: String,
+    },
+    /// Keeps a pose in the anatomy's folder.
+    KeepPose(KeptPose),
+    /// Takes a pose out of it.
+    RemovePose {
+        /// What it is called.
+        name: String,
+    },
+}
+
+/// What to open.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpenOrder {
+    /// A file or `sample:NAME`; `None` for the character that is open, with another motion.
+    pub character: Option<String>,
+    /// The anatomy file.
+    #[serde(default)]
+    pub anatomy: Option<String>,
+    /// The file of the motion.
+    #[serde(default)]
+    pub motion: Option<String>,
+    /// The batch of dropped files that these are in; `None` for files of this machine.
+    #[serde(default)]
+    pub batch: Option<String>,
 }
 
 /// What to bake.
@@ -238,6 +299,9 @@ pub struct View {
     pub trace: Option<u32>,
     /// What to show under the skin.
     pub inside: Inside,
+    /// Whether the clip is judged in the background.
+    #[serde(default)]
+    pub judged: bool,
 }
 
 /// What to show under the skin.

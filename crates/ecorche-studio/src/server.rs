@@ -4,11 +4,15 @@
 //! server as its host (a foreign site whose name was pointed here does not) and, where the browser says where it
 //! comes from, come from here.
 
+use crate::desk::Desk;
+use crate::dropped::LARGEST_FILE;
 use crate::engine::Engine;
+use crate::folder;
 use crate::mailbox::Mailbox;
-use crate::message::{self, LARGEST_TEXT, VERSION};
+use crate::message::{self, LARGEST_TEXT, Request as Asked, VERSION};
 use crate::page;
-use crate::studio::{Listener, Studio};
+use crate::studio::Listener;
+use crate::thumbnail;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
@@ -16,7 +20,7 @@ use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use futures_util::{SinkExt, StreamExt};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -61,7 +65,7 @@ impl Address {
 }
 
 struct Server {
-    studio: Arc<Studio>,
+    desk: Arc<Desk>,
     address: Address,
     pages: Arc<AtomicUsize>,
 }
@@ -96,12 +100,14 @@ pub async fn listen(port: u16) -> std::io::Result<tokio::net::TcpListener> {
 }
 
 /// Serves until the future is dropped.
-pub async fn serve(listener: tokio::net::TcpListener, address: Address, studio: Arc<Studio>) {
-    let server = Arc::new(Server { studio, address, pages: Arc::default() });
+pub async fn serve(listener: tokio::net::TcpListener, address: Address, desk: Arc<Desk>) {
+    let server = Arc::new(Server { desk, address, pages: Arc::default() });
     let routes = Router::new()
         .route("/{token}/", get(front))
         .route("/{token}/{file}", get(file))
         .route("/{token}/picture/{number}", get(picture))
+        .route("/{token}/sample/{name}", get(sample))
+        .route("/{token}/drop/{batch}/{name}", post(take_file))
         .route(&format!("/{{token}}/engine/v{VERSION}"), get(engine))
         .layer(middleware::from_fn_with_state(server.clone(), guard))
         .with_state(server);
@@ -126,7 +132,7 @@ pub async fn serve(listener: tokio::net::TcpListener, address: Address, studio: 
 /// Lets in what comes from here with the right token.
 async fn guard(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
     if !allowed(request.headers(), request.uri().path(), &server.address) {
-        server.studio.refused.visitors.fetch_add(1, Ordering::Relaxed);
+        server.desk.refused.visitors.fetch_add(1, Ordering::Relaxed);
         return StatusCode::FORBIDDEN.into_response();
     }
     let mut response = next.run(request).await;
@@ -185,10 +191,54 @@ async fn file(Path((_, name)): Path<(String, String)>) -> Response {
 
 /// A picture of the opened character.
 async fn picture(State(server): State<Arc<Server>>, Path((_, number)): Path<(String, usize)>) -> Response {
-    match server.studio.textures.get(number) {
+    let studio = server.desk.here().studio;
+    match studio.as_ref().and_then(|studio| studio.textures.get(number)) {
         Some(texture) => ([(header::CONTENT_TYPE, texture.mime)], texture.bytes.clone()).into_response(),
         None => StatusCode::NOT_FOUND.into_response(),
     }
+}
+
+/// A small picture of a sample.
+async fn sample(State(server): State<Arc<Server>>, Path((_, name)): Path<(String, String)>) -> Response {
+    let drawn = tokio::task::spawn_blocking(move || thumbnail::of_sample(&name, server.desk.cache())).await;
+    match drawn.ok().flatten() {
+        Some(bytes) => ([(header::CONTENT_TYPE, "image/png")], bytes).into_response(),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+/// Takes a file that was dropped on a page: a temporary copy. A page says where it comes from when it sends something.
+async fn take_file(
+    State(server): State<Arc<Server>>,
+    Path((_, batch, name)): Path<(String, String, String)>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    if !headers.contains_key(header::ORIGIN) {
+        server.desk.refused.visitors.fetch_add(1, Ordering::Relaxed);
+        return StatusCode::FORBIDDEN.into_response();
+    }
+    match copy(&server.desk, &batch, &name, body).await {
+        Ok(()) => StatusCode::OK.into_response(),
+        Err(problem) => (StatusCode::BAD_REQUEST, problem).into_response(),
+    }
+}
+
+/// Writes what comes to its place among the copies.
+async fn copy(desk: &Desk, batch: &str, name: &str, body: Body) -> Result<(), String> {
+    let path = desk.dropped.place(batch, name)?;
+    let words = |error: std::io::Error| format!("{name}: no temporary copy can be made: {error}");
+    let mut file = std::fs::File::create(path).map_err(words)?;
+    let (mut parts, mut size) = (body.into_data_stream(), 0);
+    while let Some(part) = parts.next().await {
+        let part = part.map_err(|error| format!("{name}: {error}"))?;
+        size += part.len() as u64;
+        if size > LARGEST_FILE {
+            return Err(format!("{name}: larger than a gigabyte; open it by its path instead"));
+        }
+        std::io::Write::write_all(&mut file, &part).map_err(words)?;
+    }
+    Ok(())
 }
 
 fn bundled(name: &str) -> Response {
@@ -205,7 +255,7 @@ async fn engine(
 ) -> Response {
     // A browser always says where a socket is opened from.
     if !headers.contains_key(header::ORIGIN) {
-        server.studio.refused.visitors.fetch_add(1, Ordering::Relaxed);
+        server.desk.refused.visitors.fetch_add(1, Ordering::Relaxed);
         return StatusCode::FORBIDDEN.into_response();
     }
     let Some(slot) = PageSlot::take(&server.pages) else {
@@ -213,26 +263,52 @@ async fn engine(
     };
     let upgrade = upgrade.max_message_size(LARGEST_FRAME).max_frame_size(LARGEST_FRAME);
     upgrade.on_upgrade(async move |socket| {
-        serve_page(server.studio.clone(), socket).await;
+        serve_page(server.desk.clone(), socket).await;
         drop(slot);
     })
 }
 
-/// One page: its engine in a thread, what the engine says to the socket, what the page says to the engine.
-async fn serve_page(studio: Arc<Studio>, socket: WebSocket) {
+/// Serves one character after the other, until the page is gone.
+fn serve_characters(desk: &Desk, mailbox: &Arc<Mailbox>, mut send: impl FnMut(Bytes) -> bool) {
+    loop {
+        let here = desk.here();
+        mailbox.begin(here.number);
+        let there = match &here.studio {
+            Some(studio) => {
+                let listener: Arc<dyn Listener> = mailbox.clone();
+                studio.subscribe(&listener);
+                Engine::new(studio, mailbox.clone(), &mut send).run(here.number)
+            }
+            None => mailbox.wait_for_character(),
+        };
+        if !there {
+            return;
+        }
+    }
+}
+
+/// One page: its engine in a thread, what the engine says to the socket, what the page says to the engine or the desk.
+async fn serve_page(desk: Arc<Desk>, socket: WebSocket) {
     let mailbox = Arc::new(Mailbox::default());
-    let listener: Arc<dyn Listener> = mailbox.clone();
-    studio.subscribe(&listener);
+    desk.register(&mailbox);
     // At most two frames and what belongs to them are under way; a page that does not read stops its engine here.
     let (sender, mut receiver) = mpsc::channel::<(Instant, Bytes)>(8);
-    let (of_engine, its_mail) = (studio.clone(), mailbox.clone());
+    let (of_engine, its_mail, answers) = (desk.clone(), mailbox.clone(), sender.clone());
     let thread = std::thread::Builder::new().name("engine".to_owned()).spawn(move || {
-        Engine::new(&of_engine, its_mail, move |bytes| sender.blocking_send((Instant::now(), bytes)).is_ok())
-            .run();
+        serve_characters(&of_engine, &its_mail, |bytes| {
+            sender.blocking_send((Instant::now(), bytes)).is_ok()
+        });
     });
     let (mut to_page, mut from_page) = socket.split();
+    let mut changes = desk.changes();
+    changes.mark_changed();
     let sending = async {
-        while let Some((ready, bytes)) = receiver.recv().await {
+        loop {
+            let (ready, bytes) = tokio::select! {
+                Ok(()) = changes.changed() => (Instant::now(), desk.describe()),
+                Some(message) = receiver.recv() => message,
+                else => break,
+            };
             if to_page.send(Message::Binary(bytes)).await.is_err() {
                 break;
             }
@@ -247,8 +323,32 @@ async fn serve_page(studio: Arc<Studio>, socket: WebSocket) {
                 Message::Ping(_) | Message::Pong(_) => continue,
                 Message::Close(_) => break,
             };
-            if !request.is_ok_and(|request| mailbox.post(request)) {
-                studio.refused.messages.fetch_add(1, Ordering::Relaxed);
+            let accepted = match request {
+                Ok(Asked::Open(order)) => {
+                    desk.open(order);
+                    true
+                }
+                Ok(Asked::GiveUpOpening) => {
+                    desk.give_up();
+                    true
+                }
+                Ok(Asked::Habits { habits }) => {
+                    desk.keep_habits(habits);
+                    true
+                }
+                Ok(Asked::Folder { path, endings }) => {
+                    let listed =
+                        tokio::task::spawn_blocking(move || folder::list(path.as_deref(), &endings)).await;
+                    match listed {
+                        Ok(listed) => answers.send((Instant::now(), listed)).await.is_ok(),
+                        Err(_) => false,
+                    }
+                }
+                Ok(request) => mailbox.post(request),
+                Err(_) => false,
+            };
+            if !accepted {
+                desk.refused.messages.fetch_add(1, Ordering::Relaxed);
                 mailbox.notify();
             }
         }

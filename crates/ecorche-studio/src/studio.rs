@@ -4,10 +4,12 @@ use crate::bake::{Bake, Progress};
 use crate::bodies::Bodies;
 use crate::document::{Document, DocumentError};
 use crate::drawn::Drawn;
+use crate::judge::Judge;
+use crate::poses::Poses;
 use ecorche::cache::Cache;
 use ecorche::character::Character;
 use ecorche::character::textures::Textures;
-use ecorche::recipe::Ingredients;
+use ecorche::recipe::{Ingredients, Note, Recipe};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,10 +57,18 @@ pub struct Studio {
     pub textures: Textures,
     /// Bound for the methods that are looked at.
     pub bodies: Bodies,
-    /// What was refused.
-    pub refused: Refused,
+    /// What was refused, of whichever character.
+    pub refused: Arc<Refused>,
     /// The bake, if any.
     pub bake: Bake,
+    /// Where skin crosses.
+    pub judge: Judge,
+    /// What the user should know about how it was read.
+    pub notes: Vec<String>,
+    /// Where a new anatomy and its poses go until it is saved elsewhere.
+    home: PathBuf,
+    /// The poses of the anatomy's folder, and the number of their last change.
+    poses: Mutex<(u64, Poses)>,
     document: Mutex<Document>,
     /// Folders the user chose to write to, without links.
     folders: Mutex<BTreeSet<PathBuf>>,
@@ -67,13 +77,16 @@ pub struct Studio {
 
 impl Studio {
     /// Opens what was read, with its anatomy or a new one. Pages may write to `folders`, and to those of the character
-    /// and the anatomy; a sample's is the first of `folders`, or the current one.
-    pub fn open(
+    /// and the anatomy; a sample's is the first of `folders`, or the current one, and so is that of a file that is only a
+    /// temporary copy.
+    pub fn open_from(
         ingredients: Ingredients,
         folders: &[PathBuf],
         cache: Option<Cache>,
+        refused: Arc<Refused>,
+        copied: bool,
     ) -> Result<Arc<Self>, DocumentError> {
-        let file = ingredients.recipe().file().and_then(Path::parent);
+        let file = ingredients.recipe().file().and_then(Path::parent).filter(|_| !copied);
         let home = file.or(folders.first().map(PathBuf::as_path)).unwrap_or(Path::new("."));
         let document = Document::open(&ingredients, home)?;
         let character = ingredients.character.clone();
@@ -82,6 +95,9 @@ impl Studio {
         let chosen = folder_of(&home.join("any")).into_iter().chain(of_anatomy).chain(named).collect();
         let own = || Textures::plain(&character.colours);
         let textures = ingredients.recipe().file().map(Textures::read).unwrap_or_else(own);
+        let notes = ingredients.notes.iter().flat_map(in_words).collect();
+        let poses = Poses::read(document.folder_or(home)).unwrap_or_default();
+        let home = home.to_owned();
         let bodies = Bodies::new(ingredients, cache);
         bodies.update(document.anatomy(), document.folder());
         Ok(Arc::new(Self {
@@ -89,8 +105,12 @@ impl Studio {
             textures,
             character,
             bodies,
-            refused: Refused::default(),
+            refused,
             bake: Bake::default(),
+            judge: Judge::default(),
+            notes,
+            home,
+            poses: Mutex::new((1, poses)),
             document: Mutex::new(document),
             folders: Mutex::new(chosen),
             listeners: Mutex::default(),
@@ -113,12 +133,44 @@ impl Studio {
             let result = change(&mut document);
             if document.revision() != before {
                 self.bodies.update(document.anatomy(), document.folder());
+                self.judge.renew(document.revision());
                 document.keep();
             }
             result
         };
         self.notify();
         result
+    }
+
+    /// The poses that are kept, and the number of their last change.
+    pub fn poses(&self) -> (u64, Poses) {
+        self.poses.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The anatomy has another folder: its poses are other ones. Where they cannot be read, keeping one says why.
+    pub fn read_poses(&self) {
+        let folder = self.document().folder_or(&self.home).to_owned();
+        let found = Poses::read(&folder).unwrap_or_default();
+        let mut poses = self.poses.lock().unwrap_or_else(PoisonError::into_inner);
+        if poses.1 != found {
+            *poses = (poses.0 + 1, found);
+        }
+    }
+
+    /// Changes the poses of the anatomy's folder and notifies the pages.
+    pub fn change_poses(&self, change: impl FnOnce(&Path) -> Result<Poses, String>) -> Result<(), String> {
+        let folder = self.document().folder_or(&self.home).to_owned();
+        let changed = change(&folder)?;
+        let mut poses = self.poses.lock().unwrap_or_else(PoisonError::into_inner);
+        *poses = (poses.0 + 1, changed);
+        drop(poses);
+        self.notify();
+        Ok(())
+    }
+
+    /// What was read.
+    pub fn recipe(&self) -> Recipe {
+        self.bodies.ingredients().recipe().clone()
     }
 
     /// Notifies `listener` of changes until it is dropped.
@@ -142,10 +194,15 @@ impl Studio {
             let now = self.bodies.progress();
             if now != told {
                 told = now;
-                let listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                listeners.iter().filter_map(Weak::upgrade).for_each(|listener| listener.tick());
+                self.tick();
             }
         }
+    }
+
+    /// Tells every page that something in the background is further.
+    pub fn tick(&self) {
+        let listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        listeners.iter().filter_map(Weak::upgrade).for_each(|listener| listener.tick());
     }
 
     /// What to ask before the anatomy is saved at `path`; `None` if the user has said yes already.
@@ -183,6 +240,7 @@ impl Studio {
     /// Ends everything that runs. A bake is cancelled and leaves nothing behind.
     pub fn close(&self) {
         self.bake.cancel();
+        self.judge.close();
         self.bodies.close();
         // A bake stops after the frame it is at; one that still binds has written nothing.
         let deadline = Instant::now() + LONGEST_END;
@@ -194,6 +252,21 @@ impl Studio {
     /// How far the bake is.
     pub fn progress(&self) -> Progress {
         self.bake.progress()
+    }
+}
+
+/// What the user should know about how a character was read.
+fn in_words(note: &Note) -> Vec<String> {
+    match note {
+        Note::Repaired { repairs, .. } => repairs.iter().map(ToString::to_string).collect(),
+        Note::Weighted { meshes, .. } => vec![format!("weights made by heat diffusion for {meshes} meshes")],
+        Note::Joined { file, report } => {
+            let mut told = vec![format!("{file}: {} joints matched", report.matches.len())];
+            if !report.unmatched_joints.is_empty() {
+                told.push(format!("not moved on their own: {}", report.unmatched_joints.join(", ")));
+            }
+            told
+        }
     }
 }
 

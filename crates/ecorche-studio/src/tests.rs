@@ -1,16 +1,20 @@
 //! The server as a stranger and as a page meet it.
 
+use crate::desk::Desk;
 use crate::message::VERSION;
 use crate::server::{self, Address};
-use crate::start_binding;
 use crate::studio::Studio;
-use ecorche::recipe::Recipe;
+use ecorche::recipe::{Ingredients, Recipe};
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
+use std::path::Path;
 use std::sync::Arc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+
+mod opening;
+mod typed;
 
 type Socket = tokio_tungstenite::WebSocketStream<tokio::net::TcpStream>;
 
@@ -24,24 +28,35 @@ fn with_server_of<F: Future>(sample: &str, visit: impl FnOnce(Address, Arc<Studi
     let ingredients = Recipe::of(format!("sample:{sample}")).read().unwrap();
     // Edits are kept in a folder of the test's own, not in the one it runs in.
     let folder = tempfile::tempdir().unwrap();
-    with_studio(Studio::open(ingredients, &[folder.path().to_owned()], None).unwrap(), visit)
+    with_studio(open(ingredients, folder.path()), visit)
+}
+
+/// Opens what was read; pages may write to `folder`.
+fn open(ingredients: Ingredients, folder: &Path) -> Arc<Studio> {
+    Studio::open_from(ingredients, &[folder.to_owned()], None, Arc::default(), false).unwrap()
 }
 
 /// Serves a studio while `visit` runs.
 fn with_studio<F: Future>(studio: Arc<Studio>, visit: impl FnOnce(Address, Arc<Studio>) -> F) -> F::Output {
-    start_binding(&studio);
+    let desk = Desk::new(Vec::new(), None, studio.refused.clone());
+    desk.put(studio.clone());
+    with_desk(desk, async |address| visit(address, studio).await)
+}
+
+/// Serves what is on a desk while `visit` runs.
+fn with_desk<T>(desk: Arc<Desk>, visit: impl AsyncFnOnce(Address) -> T) -> T {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let result = runtime.block_on(async {
         let listener = server::listen(0).await.unwrap();
         assert!(listener.local_addr().unwrap().ip().is_loopback());
         let address =
             Address { port: listener.local_addr().unwrap().port(), token: server::token().unwrap() };
-        let serving = tokio::spawn(server::serve(listener, address.clone(), studio.clone()));
-        let result = visit(address, studio.clone()).await;
+        let serving = tokio::spawn(server::serve(listener, address.clone(), desk.clone()));
+        let result = visit(address).await;
         serving.abort();
         result
     });
-    studio.bodies.close();
+    desk.close();
     result
 }
 
@@ -405,11 +420,11 @@ fn a_bake_that_no_page_watches_ends_with_the_studio_and_leaves_nothing() {
 fn edits_that_were_not_saved_are_offered_to_the_next_page_and_taken_up() {
     let ingredients = Recipe::of("sample:cylinder").read().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let open = || Studio::open(ingredients.clone(), &[folder.path().to_owned()], None).unwrap();
+    let open = || open(ingredients.clone(), folder.path());
     let crashed = open();
     let character = &crashed.character;
     let text = crashed.document().text().replace("gap = 0.02", "gap = 0.07");
-    crashed.change(|document| document.replace(character, &text)).unwrap();
+    crashed.change(|document| document.take_up(character, "the crashed page", &text)).unwrap();
     assert_eq!(std::fs::read_to_string(folder.path().join("cylinder.toml.unsaved")).unwrap(), text);
     drop(crashed);
     with_studio(open(), async |address, studio| {

@@ -134,8 +134,8 @@ pub struct Samples {
 /// Look, pose, edit and play in the browser.
 ///
 /// Opens a page on this machine, for this user alone: the character shaded and playing, methods side by side, joints to
-/// turn, muscles and fields to look at and to change, undo, bakes. Without FILE the built-in athlete. Edits that are
-/// not saved are kept beside the anatomy, in a file that ends in .unsaved, and are offered at the next start.
+/// turn, muscles and fields to look at and to change, undo, bakes. Without FILE the page offers samples and the characters
+/// opened last, and takes what is dropped on it. Edits that are not saved are kept beside the anatomy, in a file that ends in .unsaved, and are offered at the next start.
 ///
 /// The address starts with a random token, or with what the environment variable ECORCHE_STUDIO_TOKEN holds: at least
 /// 16 letters and digits. With the same port and token an open page finds a restarted engine again.
@@ -146,7 +146,7 @@ Examples:
   ecorche studio hero.fbx --anatomy hero.toml
   ecorche studio hero.glb --no-open --port 8765      (prints the address)")]
 pub struct StudioArguments {
-    /// Character: .glb .gltf .fbx .dae .obj .usd[acz], or sample:NAME; the athlete by default
+    /// Character: .glb .gltf .fbx .dae .obj .usd[acz], or sample:NAME; chosen in the page by default
     pub file: Option<String>,
     /// Where the clips come from.
     #[command(flatten)]

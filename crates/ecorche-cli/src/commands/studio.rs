@@ -6,18 +6,17 @@ use crate::{Failure, Outcome, source};
 use ecorche::recipe::Recipe;
 use ecorche_studio::Options;
 
-/// What opens without a file.
-const DEFAULT: &str = "sample:athlete";
-
 /// What the address starts with, if set. Not an argument: every user of the machine can list those.
 const TOKEN: &str = "ECORCHE_STUDIO_TOKEN";
 
 /// Serves the page until interrupted.
 pub fn run(arguments: &StudioArguments, console: &Console) -> Result<Outcome, Failure> {
-    let file = arguments.file.clone().unwrap_or_else(|| DEFAULT.to_owned());
-    let recipe =
-        Recipe { motion: arguments.motion.source(), anatomy: arguments.anatomy.source(), ..Recipe::of(file) };
-    let ingredients = source::read(&recipe, console)?;
+    let recipe = |file: &String| Recipe {
+        motion: arguments.motion.source(),
+        anatomy: arguments.anatomy.source(),
+        ..Recipe::of(file)
+    };
+    let ingredients = arguments.file.as_ref().map(|file| source::read(&recipe(file), console)).transpose()?;
     let options = Options {
         port: arguments.port,
         folders: arguments.folder.clone(),

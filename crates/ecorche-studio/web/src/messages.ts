@@ -4,9 +4,9 @@ import type { Fat, Keys, Muscle, Skin } from "./anatomy_keys.ts";
 
 export type { Attachment, Fat, JointSettings, Muscle, SampleChanges } from "./anatomy_keys.ts";
 
-export const VERSION = 5;
+export const VERSION = 6;
 
-export const Kind = { Character: 1, Document: 2, Frame: 3, Inside: 4, Notice: 5, Bake: 6, Graph: 7, Flesh: 8, Pieces: 9, Busy: 10 } as const;
+export const Kind = { Character: 1, Document: 2, Frame: 3, Inside: 4, Notice: 5, Bake: 6, Graph: 7, Flesh: 8, Pieces: 9, Busy: 10, Desk: 11, Folder: 12, Verdict: 13, Poses: 14 } as const;
 
 export type Look = "lbs" | "dqs" | "cor" | "implicit" | "muscles";
 export type Side = Muscle["side"];
@@ -46,6 +46,8 @@ export interface Group {
 }
 
 export interface CharacterHead {
+  /** Grows with every character that is opened. */
+  number: number;
   name: string;
   size: number;
   vertices: number;
@@ -55,7 +57,8 @@ export interface CharacterHead {
   joints: Joint[];
   clips: Clip[];
   quantities: [string, string][];
-  repairs: number;
+  /** What was repaired or made when it was read, in words. */
+  notes: string[];
 }
 
 export interface Character extends CharacterHead {
@@ -229,6 +232,67 @@ export interface Busy {
   of: number;
 }
 
+/** A character that was opened before, and what was opened with it. */
+export interface Recent {
+  character: string;
+  anatomy: string | null;
+  motion: string | null;
+}
+
+/** What the user is used to, kept from run to run. */
+export interface Habits {
+  navigation?: "orbit" | "blender" | "maya";
+  tour?: "seen";
+}
+
+/** What is open or being opened, and what could be. */
+export interface Desk {
+  /** The number of the character; null on the start page. */
+  open: number | null;
+  /** The name of what is being read. */
+  opening: string | null;
+  /** Why the last could not be opened. */
+  problem: string | null;
+  samples: { name: string; summary: string }[];
+  recent: Recent[];
+  habits: Habits | null;
+}
+
+export interface FolderEntry {
+  name: string;
+  folder: boolean;
+  bytes: number;
+}
+
+/** What is in a folder of the engine's machine. */
+export interface Folder {
+  path: string;
+  parent: string | null;
+  entries: FolderEntry[];
+  /** Whether there are more than are listed. */
+  more: boolean;
+  problem: string | null;
+}
+
+/** Where skin crosses, as far as the judge is. */
+export interface Verdict {
+  step: number;
+  order: { look: Look; clip: string; smooth: Smooth | null } | null;
+  revision: number;
+  frames: number;
+  /** Pairs of triangles that cross, of the frames from the first on. */
+  crossings: number[];
+  /** The deepest place in each, millimetres. */
+  depths: number[];
+  problem: string | null;
+}
+
+/** A pose of the anatomy's folder: rotations of joints by name, relative to their parents. */
+export interface KeptPose {
+  name: string;
+  joints: Record<string, Rotation>;
+}
+
 export interface Graph {
   joint: string;
   operator: string;
@@ -264,6 +328,8 @@ export interface View {
   quantity: string | null;
   trace: number | null;
   inside: InsideRequest;
+  /** Whether the clip is judged in the background. */
+  judged: boolean;
 }
 
 /** A value of an anatomy file. */
@@ -298,7 +364,15 @@ export type Request =
   | "give_up"
   | { bake: { path: string; clip: string | null; method: Look; smooth: Smooth | null; fps: number | null; confirmed?: boolean } }
   | "cancel_bake"
-  | { graph: { joint: string } };
+  | { graph: { joint: string } }
+  | { ready: { character: number } }
+  | { open: { character: string | null; anatomy: string | null; motion: string | null; batch: string | null } }
+  | "give_up_opening"
+  | { habits: { habits: Habits } }
+  | { folder: { path: string | null; endings: string[] } }
+  | { take: { name: string; text: string } }
+  | { keep_pose: KeptPose }
+  | { remove_pose: { name: string } };
 
 export type Message =
   | { kind: "character"; character: Character }
@@ -310,7 +384,11 @@ export type Message =
   | { kind: "bake"; bake: BakeProgress }
   | { kind: "graph"; graph: Graph }
   | { kind: "pieces"; pieces: Piece[] }
-  | { kind: "busy"; busy: Busy | null };
+  | { kind: "busy"; busy: Busy | null }
+  | { kind: "desk"; desk: Desk }
+  | { kind: "folder"; folder: Folder }
+  | { kind: "verdict"; verdict: Verdict }
+  | { kind: "poses"; poses: KeptPose[] };
 
 type Numbers = Float32Array | Uint32Array | Int16Array | Uint8Array | Uint16Array;
 
@@ -394,6 +472,14 @@ export function decode(buffer: ArrayBuffer): Message {
     }
     case Kind.Busy:
       return { kind: "busy", busy: head as Busy | null };
+    case Kind.Desk:
+      return { kind: "desk", desk: head as Desk };
+    case Kind.Folder:
+      return { kind: "folder", folder: head as Folder };
+    case Kind.Verdict:
+      return { kind: "verdict", verdict: head as Verdict };
+    case Kind.Poses:
+      return { kind: "poses", poses: (head as { poses: KeptPose[] }).poses };
     case Kind.Pieces:
       return { kind: "pieces", pieces: head as Piece[] };
     default:

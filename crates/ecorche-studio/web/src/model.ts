@@ -5,12 +5,16 @@ import type {
   BakeProgress,
   Busy,
   Character,
+  Desk,
   Document,
   Edit,
   Fat,
+  Folder,
   Frame,
   Graph,
+  Habits,
   Inside,
+  KeptPose,
   Look,
   Message,
   Muscle,
@@ -23,6 +27,7 @@ import type {
   Smooth,
   Target,
   Value,
+  Verdict,
   View,
 } from "./messages.ts";
 import { within } from "./limits.ts";
@@ -33,6 +38,17 @@ export type Selection =
   | { kind: "none" }
   | { kind: "joint"; joint: number }
   | { kind: "muscle" | "fat"; name: string; side: Side };
+
+/** A muscle or a fat pad. */
+export type Thing = Extract<Selection, { name: string }>;
+
+/** What is done with a thing in the list beside choosing it. */
+export type Mark = "hidden" | "ghost" | "locked";
+
+/** What marks are kept under: both sides of a name together. */
+export function markKey(selection: Selection): string {
+  return selection.kind === "muscle" || selection.kind === "fat" ? `${selection.kind} ${selection.name}` : "";
+}
 
 export type Compare = "single" | "side" | "wipe";
 export type Paint = "activation" | "tension" | "length";
@@ -59,6 +75,8 @@ export interface Display {
   samples: boolean;
   surface: { whole: boolean; level: number } | null;
   slice: { axis: "x" | "y" | "z"; at: number; whole: boolean } | null;
+  /** Whether the clip is judged in the background. */
+  judged: boolean;
 }
 
 export interface Events {
@@ -70,10 +88,18 @@ export interface Events {
   graph: Graph;
   pieces: readonly Piece[];
   notice: Notice;
+  desk: Desk;
+  /** The tour is asked for. */
+  tour: null;
+  folder: Folder;
+  verdict: Verdict | null;
+  poses: readonly KeptPose[];
   bake: BakeProgress;
   busy: Busy | null;
   display: Display;
   selection: Selection;
+  /** Something was hidden, ghosted, locked, or the other way round. */
+  marks: null;
   transport: Transport;
   connection: boolean;
   /** How many orders wait for the engine. */
@@ -90,6 +116,9 @@ export interface Transport {
   repeat: boolean;
 }
 
+/** Drawn by a processor: what is made for the eye alone, and work in the background, is left out. */
+export const PLAIN = new URLSearchParams(location.search).has("plain");
+
 type Step = { kind: "document" } | { kind: "pose"; before: Map<number, Rotation>; after: Map<number, Rotation> };
 
 export class Model {
@@ -98,6 +127,12 @@ export class Model {
   frame: Frame | null = null;
   /** The pieces of the surface; empty until a skin with fields is bound. */
   pieces: readonly Piece[] = [];
+  /** What is open, and what could be. */
+  desk: Desk | null = null;
+  /** Where skin crosses, as far as that is known. */
+  verdict: Verdict | null = null;
+  /** The poses of the anatomy's folder. */
+  poses: readonly KeptPose[] = [];
   /** What the engine binds. */
   busy: Busy | null = null;
   /** The bake that runs or was the last. */
@@ -122,11 +157,15 @@ export class Model {
     samples: false,
     surface: null,
     slice: null,
+    judged: !PLAIN,
   };
   /** The vertex whose way is followed. */
   trace: number | null = null;
   /** Joints that turn along with the selected one. */
   along: number[] = [];
+  /** Muscles or pads that are changed along with the selected one. */
+  also: Thing[] = [];
+  private readonly marks: Record<Mark, Set<string>> = { hidden: new Set(), ghost: new Set(), locked: new Set() };
   /** A pose that was copied. */
   copied: ReadonlyMap<number, Rotation> | null = null;
   /** Joints turned by hand. */
@@ -146,6 +185,8 @@ export class Model {
   private readonly waiting = new Waiting();
   /** Whether the engine has told what it knows since it was there last: orders go to it. */
   private settled = false;
+  /** Whether this connection has had its character: the next one is another. */
+  private greeted = false;
   private asked = false;
   private drags = 0;
   private done: Step[] = [];
@@ -157,6 +198,7 @@ export class Model {
     this.wire = new Wire({
       opened: () => {
         this.connected = true;
+        this.greeted = false;
         this.emit("connection", true);
         // Where it was before the connection broke.
         this.seek = this.frame?.at ?? 0;
@@ -191,12 +233,16 @@ export class Model {
   private receive(message: Message, decoding: number): void {
     switch (message.kind) {
       case "character": {
+        const another = this.character !== null && (this.greeted || nameOf(this.character) !== nameOf(message.character));
+        if (another) this.leave();
         const first = this.character === null;
+        this.greeted = true;
+        this.wire.send({ ready: { character: message.character.number } });
         this.character = message.character;
         this.pieces = [];
         const clips = message.character.clips;
         if (first) this.transport.clip = clips[0]?.name ?? null;
-        if (first && clips.length === 0) this.transport.playing = false;
+        if (first) this.transport.playing = clips.length > 0;
         this.emit("character", message.character);
         if (first) this.emit("transport", this.transport);
         this.ask();
@@ -249,6 +295,24 @@ export class Model {
         this.busy = message.busy;
         this.emit("busy", message.busy);
         break;
+      case "desk": {
+        const before = this.desk?.problem ?? null;
+        this.desk = message.desk;
+        this.emit("desk", message.desk);
+        if (message.desk.problem !== null && message.desk.problem !== before) this.emit("notice", { level: "error", text: message.desk.problem });
+        break;
+      }
+      case "folder":
+        this.emit("folder", message.folder);
+        break;
+      case "verdict":
+        this.verdict = message.verdict;
+        this.emit("verdict", message.verdict);
+        break;
+      case "poses":
+        this.poses = message.poses;
+        this.emit("poses", message.poses);
+        break;
       case "graph":
         this.emit("graph", message.graph);
         break;
@@ -257,6 +321,40 @@ export class Model {
         this.emit("pieces", message.pieces);
         break;
     }
+  }
+
+  /** Another character is opened: nothing of the one before is kept but how things look. */
+  private leave(): void {
+    this.character = null;
+    this.document = null;
+    this.frame = null;
+    this.verdict = null;
+    this.pieces = [];
+    this.busy = null;
+    this.settled = false;
+    this.unsavedText = null;
+    this.recalled = false;
+    this.waiting.take();
+    this.emit("waiting", 0);
+    this.pose.clear();
+    this.copied = null;
+    this.done = [];
+    this.undone = [];
+    this.trace = null;
+    this.seek = 0;
+    this.sought = { view: 0, at: 0 };
+    Object.assign(this.transport, { clip: null, speed: 1 });
+    Object.assign(this.display, { looks: ["implicit", "lbs"], quantity: null, cut: null, samples: false, surface: null, slice: null, opacity: 1, flesh: false });
+    this.selection = { kind: "none" };
+    this.along = [];
+    this.also = [];
+    for (const set of Object.values(this.marks)) set.clear();
+    this.emit("marks", null);
+    this.emit("selection", this.selection);
+    this.emit("inside", null);
+    this.emit("verdict", null);
+    this.emit("display", this.display);
+    this.emit("pose", this.pose);
   }
 
   /** What is still asked for of a message that may be older than the last click. */
@@ -316,6 +414,7 @@ export class Model {
           bone: display.slice.whole ? null : bone,
         },
       },
+      judged: display.judged,
     };
   }
 
@@ -343,6 +442,7 @@ export class Model {
   select(selection: Selection, along: number[] = []): void {
     this.selection = selection;
     this.along = selection.kind === "joint" ? along.filter((joint) => joint !== selection.joint) : [];
+    this.also = [];
     this.emit("selection", selection);
     this.ask();
   }
@@ -353,6 +453,43 @@ export class Model {
     if (selection.kind !== "joint") this.select({ kind: "joint", joint });
     else if (joint === selection.joint) this.select(along[0] === undefined ? { kind: "none" } : { kind: "joint", joint: along[0] }, along.slice(1));
     else this.select(selection, along.includes(joint) ? along.filter((other) => other !== joint) : [...along, joint]);
+  }
+
+  /** Adds a muscle or a pad to those that are changed together, or takes it out. */
+  toggleAlso(thing: Thing): void {
+    const { selection, also } = this;
+    const same = (other: Thing): boolean => other.kind === thing.kind && other.name === thing.name && other.side === thing.side;
+    if (selection.kind !== thing.kind) {
+      this.select(thing);
+      return;
+    }
+    if (same(selection)) {
+      this.select(also[0] ?? { kind: "none" });
+      this.also = also.slice(1);
+    } else this.also = also.some(same) ? also.filter((other) => !same(other)) : [...also, thing];
+    this.emit("selection", this.selection);
+  }
+
+  marked(key: string, mark: Mark): boolean {
+    return this.marks[mark].has(key);
+  }
+
+  mark(key: string, mark: Mark): void {
+    if (!this.marks[mark].delete(key)) this.marks[mark].add(key);
+    this.emit("marks", null);
+  }
+
+  /** Shows one of several alone; a second time all of them. */
+  solo(key: string, all: readonly string[]): void {
+    const { hidden } = this.marks;
+    const others = all.filter((other) => other !== key);
+    const alone = !hidden.has(key) && others.every((other) => hidden.has(other));
+    hidden.delete(key);
+    for (const other of others) {
+      if (alone) hidden.delete(other);
+      else hidden.add(other);
+    }
+    this.emit("marks", null);
   }
 
   selectedJointName(): string | null {
@@ -396,6 +533,14 @@ export class Model {
     if (this.settled && this.wire.send(order)) return;
     this.waiting.add(order);
     this.emit("waiting", this.waiting.count);
+  }
+
+  /** Keeps what the user is used to for the next run. */
+  keepHabits(change: Habits): void {
+    const habits = { ...this.desk?.habits, ...change };
+    if (this.desk) this.desk.habits = habits;
+    this.wire.send({ habits: { habits } });
+    if (this.desk) this.emit("desk", this.desk);
   }
 
   /** Asks for something that makes sense now or not at all. */
@@ -500,8 +645,12 @@ export class Model {
   /** The selected muscle as the file has it. */
   muscle(): Muscle | null {
     const { selection } = this;
-    if (selection.kind !== "muscle") return null;
-    return this.document?.muscle.find((m) => m.name === selection.name && covers(m, selection.side)) ?? null;
+    return selection.kind === "muscle" ? this.muscleOf(selection.name, selection.side) : null;
+  }
+
+  /** A muscle of that side as the file has it. */
+  muscleOf(name: string, side: Side): Muscle | null {
+    return this.document?.muscle.find((m) => m.name === name && covers(m, side)) ?? null;
   }
 
   fat(): Fat | null {
@@ -509,6 +658,11 @@ export class Model {
     if (selection.kind !== "fat") return null;
     return this.document?.fat.find((f) => f.name === selection.name && covers(f, selection.side)) ?? null;
   }
+}
+
+/** The character, as far as what a page keeps of it depends on it. */
+export function nameOf({ name, joints, vertices }: Character): string {
+  return `${name} ${joints.length} ${vertices}`;
 }
 
 const OPPOSITE: Record<Side, Side> = { left: "right", right: "left", middle: "middle" };

@@ -2,7 +2,7 @@
 
 import { Vector3 } from "three";
 import type { Rotation } from "./messages.ts";
-import type { Display, Model, Selection, Transport } from "./model.ts";
+import { nameOf, type Display, type Model, type Selection, type Transport } from "./model.ts";
 import type { Viewport } from "./stage/viewport.ts";
 
 const KEY = "ecorche-view";
@@ -23,11 +23,6 @@ interface Remembered {
   camera: { position: number[]; target: number[] };
 }
 
-/** The character, as far as its view depends on it. */
-function nameOf({ character }: Model): string {
-  return character === null ? "" : `${character.name} ${character.joints.length} ${character.vertices}`;
-}
-
 function read(): Remembered | null {
   try {
     return JSON.parse(sessionStorage.getItem(KEY) ?? "null") as Remembered | null;
@@ -40,10 +35,11 @@ export function remember(model: Model, viewport: Viewport): void {
   const known = read();
   const note = (): void => {
     const { skeleton, stage } = viewport;
-    if (model.frame === null || skeleton === null) return;
+    const { character } = model;
+    if (model.frame === null || skeleton === null || character === null) return;
     const hub = skeleton.hub();
     const view: Remembered = {
-      of: nameOf(model),
+      of: nameOf(character),
       transport: model.transport,
       at: model.moment(),
       display: model.display,
@@ -70,10 +66,10 @@ export function remember(model: Model, viewport: Viewport): void {
 
   let recalled = false;
   model.on("character", () => {
-    if (recalled || known?.of !== nameOf(model)) return;
+    if (recalled || known === null || model.character === null || known.of !== nameOf(model.character)) return;
     recalled = true;
-    const clip = model.character?.clips.some(({ name }) => name === known.transport.clip) === true ? known.transport.clip : null;
-    model.recall({ transport: { ...known.transport, clip }, at: known.at, display: known.display, pose: new Map(known.pose) });
+    const clip = model.character.clips.some(({ name }) => name === known.transport.clip) ? known.transport.clip : null;
+    model.recall({ transport: { ...known.transport, clip }, at: known.at, display: { ...model.display, ...known.display }, pose: new Map(known.pose) });
     viewport.onceFramed = (hub) => {
       const { position, target } = known.camera;
       viewport.stage.camera.position.copy(new Vector3(...position).add(hub));

@@ -1,11 +1,13 @@
 /** Keys. */
 
 import type { Model } from "./model.ts";
+import type { Page } from "./page.ts";
 import { newMuscle } from "./panel/create.ts";
 import { bake } from "./panel/bake.ts";
 import { help, save } from "./panel/dialogs.ts";
 import { surfaceChange } from "./panel/look.ts";
 import { sampleEdit } from "./panel/samples.ts";
+import { nextCrossing, nextWorst } from "./panel/judge_strip.ts";
 import { rest, step, togglePlay } from "./panel/timeline.ts";
 import { LOOKS } from "./panel/toolbar.ts";
 import type { Viewport } from "./stage/viewport.ts";
@@ -17,6 +19,8 @@ export const SHORTCUTS: [string, string][] = [
   ["← →", "a frame back, a frame on"],
   ["Home End", "first and last frame"],
   ["[ ]", "clip before, clip after"],
+  ["K", "next frame in which skin crosses; Shift K the one before"],
+  ["U", "worst frame, then the next worst"],
   ["1 … 5", "method"],
   ["C", "compare: one, side by side, wipe"],
   ["J", "joints"],
@@ -63,7 +67,8 @@ function isTaken(target: EventTarget | null, key: string): boolean {
   return reached && (target instanceof HTMLInputElement || target instanceof HTMLButtonElement) && [" ", "Enter"].includes(key);
 }
 
-export function shortcuts(model: Model, viewport: Viewport): void {
+export function shortcuts(page: Page): void {
+  const { model, viewport } = page;
   let pointed = false;
   addEventListener("pointerdown", () => { pointed = true; }, true);
   addEventListener("keydown", () => { pointed = false; }, true);
@@ -74,6 +79,10 @@ export function shortcuts(model: Model, viewport: Viewport): void {
       const taken = isTaken(event.target, event.key);
       if (event.target instanceof HTMLElement) event.target.blur();
       if (taken) return;
+      if (document.body.classList.contains("presenting")) {
+        page.shortcuts.find(({ key }) => key === "o")?.press();
+        return;
+      }
       const beside = document.querySelector<HTMLDialogElement>("dialog.aside");
       if (beside !== null && document.querySelector("dialog:modal") === null) {
         beside.close();
@@ -94,7 +103,9 @@ export function shortcuts(model: Model, viewport: Viewport): void {
     }
     const commanded = event.ctrlKey || event.metaKey;
     if (!commanded && isTaken(event.target, event.key)) return;
-    const done = commanded ? command(event, model) : plain(event, model, viewport);
+    const added = commanded ? undefined : page.shortcuts.find(({ key }) => key === event.key);
+    added?.press();
+    const done = added !== undefined || (commanded ? command(event, model) : plain(event, page));
     if (done) event.preventDefault();
   });
 }
@@ -119,7 +130,8 @@ function command(event: KeyboardEvent, model: Model): boolean {
   }
 }
 
-function plain(event: KeyboardEvent, model: Model, viewport: Viewport): boolean {
+function plain(event: KeyboardEvent, page: Page): boolean {
+  const { model, viewport } = page;
   const { display, selection } = model;
   const look = LOOKS[Number(event.key) - 1];
   if (look) {
@@ -156,9 +168,12 @@ function plain(event: KeyboardEvent, model: Model, viewport: Viewport): boolean 
     case "r": if (selection.kind === "joint") model.resetPose(selection.joint); break;
     case "R": model.resetPose(null); break;
     case "n": newMuscle(model, viewport); break;
+    case "k": nextCrossing(model, 1); break;
+    case "K": nextCrossing(model, -1); break;
+    case "u": nextWorst(model); break;
     case "b": bake(model); break;
     case "/": document.querySelector<HTMLInputElement>("#search")?.focus(); break;
-    case "?": help(); break;
+    case "?": help(page); break;
     case "Delete":
     case "Backspace": remove(model, viewport); break;
     default: return false;

@@ -40,6 +40,7 @@ export const editing = {
       }
       await tab.settled("muscles");
       assert.ok(same(before, await tab.positions()), "undo of all of them brings the same bits back");
+      await tab.tab("shape");
       await tab.page.click(".move-insertion");
       await tab.page.waitForTimeout(300);
       const { x, y } = await gizmoOnScreen(tab);
@@ -97,7 +98,7 @@ export const editing = {
       await step("a tense profile", () => row("Tense profile").locator("select").first().selectOption("2"));
       await step("a slack profile", () => row("Slack profile").locator("select").last().selectOption("7"));
       await step("eccentricity", () => dragSlider(tab, "Eccentricity", 0.9));
-      await step("what it passes through", () => tab.page.locator(".check:has-text('Out of bones') input").click(), false);
+      await step("what it passes through", () => tab.tab("motion").then(() => tab.page.click(".check:has-text('Out of bones') input")), false);
       await step("a copy", () => tab.page.keyboard.press("Control+d"));
       await choose();
       await step("a key of its activation", () => dragSlider(tab, "Key here", 0.1));
@@ -130,7 +131,7 @@ export const editing = {
       await tab.page.click(".entry:has-text('brachialis')");
       const count = () => tab.page.locator(".entry:has-text('brachialis') .side").count();
       assert.equal(await count(), 2);
-      const title = () => tab.page.locator(".right h2").first().textContent();
+      const title = () => tab.page.locator(".tab-body h2").first().textContent();
       for (const [letter, side] of [["R", "right"], ["L", "left"]]) {
         await tab.page.locator(".entry:has-text('brachialis') .side", { hasText: letter }).click();
         assert.equal(await title(), `brachialis, ${side}`);
@@ -215,7 +216,7 @@ export const editing = {
       await tab.stand("implicit", 34);
       const before = await tab.positions();
       await tab.page.click(".entry:has-text('leftLowerArm')");
-      await tab.page.selectOption("#operator", "bulge");
+      await tab.choose("#operator", "bulge");
       await tab.page.waitForFunction(() => globalThis.ecorche.model.document.skin.joint.leftLowerArm?.operator === "bulge");
       await tab.page.waitForFunction(() => document.querySelector(".curve")?.dataset.points);
       await tab.page.waitForTimeout(300);
@@ -252,6 +253,7 @@ export const editing = {
         const normal = place.clone().fromArray(interior.last.samplePoints, 6 * at + 3);
         viewport.chooseSample({ joint, place, normal });
       });
+      await tab.tab("field");
       await tab.page.click("button:has-text('Delete point')");
       await tab.page.waitForFunction(() => globalThis.ecorche.model.document.undo === 1);
       await tab.settled("implicit");

@@ -82,12 +82,33 @@ export class Tab {
     const tab = new Tab(page, out);
     // Neither antialiasing nor large shadows: the processor draws.
     await page.goto(`${url}${query}`);
-    await page.waitForFunction(() => globalThis.ecorche?.model.frame, null, { timeout: 60_000 });
+    await page.waitForFunction(() => globalThis.ecorche?.model.frame || globalThis.ecorche?.model.desk?.open === null, null, { timeout: 60_000 });
     return tab;
   }
 
   run(work, argument) {
     return this.page.evaluate(work, argument);
+  }
+
+  /** Opens a tab of the panel on the right. */
+  async tab(id) {
+    await this.page.click(`.tabs [data-tab=${id}]`);
+  }
+
+  /** Opens the tab in which something is, if it is not in the one that is open. */
+  async reach(selector) {
+    if ((await this.page.locator(selector).count()) > 0) return;
+    for (const button of await this.page.locator(".tabs button").all()) {
+      await button.click();
+      if ((await this.page.locator(selector).count()) > 0) return;
+    }
+    throw new Error(`no tab holds ${selector}`);
+  }
+
+  /** Chooses from a list, in whichever tab it is. */
+  async choose(selector, value) {
+    await this.reach(selector);
+    await this.page.selectOption(selector, value);
   }
 
   /** Waits until what was asked for last is on the screen. */

@@ -2,7 +2,9 @@
 
 /** Drags a slider of the panel by its thumb. */
 export async function dragSlider(tab, label, share) {
-  const range = tab.page.locator(`.slider[data-field="${label}"] input[type=range]`).first();
+  const selector = `.slider[data-field="${label}"] input[type=range]`;
+  await tab.reach(selector);
+  const range = tab.page.locator(selector).first();
   await range.scrollIntoViewIfNeeded();
   const box = await range.boundingBox();
   const { value, min, max } = await range.evaluate((e) => ({ value: e.valueAsNumber, min: Number(e.min), max: Number(e.max) }));

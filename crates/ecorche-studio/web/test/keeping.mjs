@@ -17,6 +17,8 @@ const undos = async (tab, count) => {
   }
   assert.equal(await tab.run(() => globalThis.ecorche.model.document.undo), count);
 };
+/** Opens the tab with a number and takes hold of its field. */
+const reach = (tab, label) => tab.reach(`.number[aria-label="${label}"]`);
 const field = (tab, label) => tab.page.locator(`.number[aria-label="${label}"]`);
 
 export const keeping = {
@@ -82,7 +84,7 @@ export const keeping = {
     await visit(browser, [ARM], async ({ tab }) => {
       await tab.stand("implicit", 10);
       await tab.page.click(entry("leftLowerArm"));
-      await tab.page.selectOption("#operator", "bulge");
+      await tab.choose("#operator", "bulge");
       await undos(tab, 1);
       await tab.page.waitForFunction(() => document.querySelector(".curve")?.dataset.points);
       const points = () => tab.run(() => JSON.parse(document.querySelector(".curve").dataset.points));
@@ -116,6 +118,7 @@ export const keeping = {
       await dragSlider(tab, "Width", 0.6);
       await undos(tab, 2);
       assert.ok(await range.evaluate((e) => e.mine), "it is the same slider");
+      await reach(tab, "Tone");
       await field(tab, "Tone").click();
       await tab.page.keyboard.type("12");
       await tab.run(() => globalThis.ecorche.model.edit([{ set: { target: "skin", field: "gap", value: 0.03 } }]));
@@ -133,6 +136,7 @@ export const keeping = {
       await tab.page.click(entry("biceps"));
       const width = () => tab.run(() => globalThis.ecorche.model.muscle().width);
       const type = async (text, undo) => {
+        await reach(tab, "Width");
         await field(tab, "Width").click();
         await tab.page.keyboard.type(text);
         await tab.page.keyboard.press("Enter");
@@ -270,6 +274,7 @@ export const keeping = {
       });
       // A number that no earlier run has left in the cache.
       const started = performance.now();
+      await reach(tab, "Closure");
       await field(tab, "Closure").click();
       await tab.page.keyboard.type((1 + 0.5 * Math.random()).toFixed(5));
       await tab.page.keyboard.press("Enter");
@@ -339,7 +344,7 @@ export const keeping = {
       writeFileSync(other, before);
       const saveAs = async (name) => {
         await tab.page.click("#file-more");
-        await tab.page.click(".menu .entry:has-text('Save as')");
+        await tab.page.click(".menu .entry:has-text('Save anatomy as')");
         await tab.page.fill("dialog .path", name);
         await tab.page.keyboard.press("Enter");
       };
@@ -364,7 +369,7 @@ export const keeping = {
       const fat = (k) => `[[fat]]\nname = "pad ${k}"\nside = "middle"\nbone = "Bip01 ${k}"\nat = [0, 0, 0]\nradii = [0.01, 0.01, 0.01]\n`;
       writeFileSync(path.join(folder, "dog.toml"), `version = 1\n${Array.from({ length: 40 }, (_, k) => fat(k)).join("")}`);
       await tab.page.click("#file-more");
-      await tab.page.click(".menu .entry:has-text('Open')");
+      await tab.page.click(".menu .entry:has-text('Open anatomy')");
       await tab.page.fill("dialog .path", "dog.toml");
       await tab.page.keyboard.press("Enter");
       const foreign = await told();

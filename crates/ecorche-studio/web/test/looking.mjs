@@ -23,7 +23,7 @@ function cachedFrame(file, number) {
 
 export const looking = {
   async "the page opens and the athlete runs"(browser) {
-    await visit(browser, [], async ({ tab }) => {
+    await visit(browser, ["sample:athlete"], async ({ tab }) => {
       const clips = await tab.run(() => globalThis.ecorche.model.transport);
       assert.deepEqual([clips.clip, clips.playing], ["run", true]);
       await tab.page.keyboard.press("2");
@@ -113,7 +113,7 @@ export const looking = {
   async "contact while a hand bends the elbow"(browser) {
     await visit(browser, [ARM], async ({ tab }) => {
       await tab.stand("implicit", 8);
-      await tab.page.selectOption("#quantity", "crossing");
+      await tab.choose("#quantity", "crossing");
       await tab.page.click(".entry:has-text('leftLowerArm')");
       await tab.page.keyboard.press("a");
       await tab.settled("implicit");
@@ -155,10 +155,10 @@ export const looking = {
       await tab.settled("implicit");
       const { angle, live, kept } = await tab.run(() => ({ angle: globalThis.elbow(), live: globalThis.live, kept: globalThis.through() }));
       assert.match(await tab.page.textContent("#flesh"), /in contact/);
-      await tab.page.selectOption("#quantity", "");
+      await tab.choose("#quantity", "");
       await tab.settled("implicit");
       await tab.screenshot("15-contact");
-      await tab.page.selectOption("#quantity", "crossing");
+      await tab.choose("#quantity", "crossing");
       const pose = await tab.run(() => globalThis.ecorche.model.pose.size);
       assert.equal(pose, 1);
       await tab.page.keyboard.press("2");
@@ -191,6 +191,7 @@ export const looking = {
       for (const paint of ["activation", "tension", "length"]) {
         const by = async () => {
           if (paint === "activation") await tab.page.keyboard.press("m");
+          await tab.tab("look");
           await tab.page.locator(".row", { hasText: "Painted by" }).locator("select").selectOption(paint);
         };
         await shown(`06-muscles-${paint}`, by, async () => { muscles.add((await tab.picture()).toString("hex")); });
@@ -205,17 +206,17 @@ export const looking = {
       await tab.run(() => globalThis.ecorche.model.show({ opacity: 1 }));
       await shown("10-cut", key("x"), key("x"));
       for (const quantity of ["stretch", "vertex-state", "beta", "gradient-angle", "iso-error"]) {
-        await tab.page.selectOption("#quantity", quantity);
+        await tab.choose("#quantity", quantity);
         await tab.page.waitForFunction((q) => globalThis.ecorche.model.frame.quantity?.name === q, quantity);
         assert.ok(await tab.page.isVisible("#legend"));
       }
-      await tab.page.selectOption("#quantity", "stretch");
+      await tab.choose("#quantity", "stretch");
       await tab.page.waitForFunction(() => globalThis.ecorche.model.frame.quantity?.name === "stretch");
       await tab.screenshot("11-stretch");
-      await tab.page.selectOption("#quantity", "");
+      await tab.choose("#quantity", "");
       await tab.page.fill("#search", "leftLowerArm");
       await tab.page.click(".entry:has-text('leftLowerArm')");
-      await tab.page.waitForSelector(".curve");
+      await tab.reach(".curve");
       await tab.page.keyboard.press("f");
       await tab.screenshot("12-joint");
     });
@@ -232,6 +233,7 @@ export const looking = {
         whole,
       ).then((handle) => handle.jsonValue());
       const whole = await triangles(true);
+      await tab.tab("look");
       await tab.page.click("button[data-value=bone]");
       await tab.settled("implicit");
       await tab.page.waitForFunction((n) => globalThis.ecorche.viewport.interior.last?.surface?.triangles !== n, whole);
@@ -253,11 +255,11 @@ export const looking = {
       for (const [name] of await tab.run(() => globalThis.ecorche.model.character.quantities)) {
         if (name === "pierce") continue; // of muscles, which this method has none of
         const quantity = name === "weight:JOINT" ? "weight:leftLowerArm" : name;
-        await tab.page.selectOption("#quantity", quantity);
+        await tab.choose("#quantity", quantity);
         await tab.page.waitForFunction((q) => globalThis.ecorche.model.frame.quantity?.name === q, quantity, { timeout: 20_000 });
         assert.ok(await tab.page.isVisible("#legend"), quantity);
       }
-      await tab.page.selectOption("#quantity", "");
+      await tab.choose("#quantity", "");
       // A vertex is followed through the clip and through the steps of a frame.
       await tab.page.keyboard.press("Escape");
       const arm = await jointOnScreen(tab, "leftLowerArm");
@@ -273,6 +275,7 @@ export const looking = {
       const before = await tab.positions();
       await tab.page.click(".entry:has-text('leftLowerArm')");
       await tab.page.keyboard.press("h");
+      await tab.tab("field");
       await tab.page.click("button:has-text('Add on skin')");
       await tab.page.mouse.click(arm.x, arm.y);
       await tab.page.waitForFunction(() => globalThis.ecorche.model.document.undo === 1);
@@ -344,7 +347,7 @@ export const looking = {
       }
       await tab.run(() => globalThis.ecorche.model.select({ kind: "none" }));
       await tab.page.click("#file-more");
-      assert.ok(await tab.page.isVisible(".menu .entry:has-text('Save as')"));
+      assert.ok(await tab.page.isVisible(".menu .entry:has-text('Save anatomy as')"));
       await tab.screenshot("30-narrow");
     });
   },

@@ -14,6 +14,7 @@ import { editing } from "./editing.mjs";
 import { openBrowser } from "./engine.mjs";
 import { keeping } from "./keeping.mjs";
 import { looking } from "./looking.mjs";
+import { opening } from "./opening.mjs";
 import { makePictures } from "./pictures.mjs";
 import { serving } from "./serving.mjs";
 import { options, out } from "./visit.mjs";
@@ -26,7 +27,7 @@ if (options.pictures !== "") {
   process.exit(0);
 }
 let failed = 0;
-for (const [name, step] of Object.entries({ ...looking, ...editing, ...keeping, ...serving, ...costs })) {
+for (const [name, step] of Object.entries({ ...opening, ...looking, ...editing, ...keeping, ...serving, ...costs })) {
   if (!name.includes(options.only)) continue;
   const started = performance.now();
   try {

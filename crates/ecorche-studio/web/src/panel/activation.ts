@@ -51,11 +51,11 @@ function between(values: readonly Key[], at: number): number | null {
 /** The drag that keys, the moment it keys, and the keys beside that: playing on does not smear it over the clip. */
 let keying: { drag: number; time: number; others: Key[]; put: Keyed["put"] } | null = null;
 
-export function activationSection(model: Model, muscle: Muscle, set: Setter): HTMLElement {
+export function activationSection(model: Model, title: string, muscle: Muscle, set: Setter): HTMLElement {
   const { transport } = model;
   const { values, put } = keysOf(model, muscle);
   const number = (field: "gain" | "base"): HTMLElement =>
-    keySlider(model, KEYS.Activation[field], muscle.activation[field], (value, drag) => { set(`activation.${field}`, value, drag); });
+    keySlider(model, KEYS.Activation[field], muscle.activation[field], (value, drag) => { set(`activation.${field}`, value, drag); }, () => { model.edit([{ clear: { target: { entry: ["muscle", muscle.name, muscle.side] }, field: `activation.${field}` } }]); });
   const time = Number(model.seconds().toFixed(3));
   const key = (value: number, drag: number): void => {
     if (keying?.drag !== drag) {
@@ -66,7 +66,7 @@ export function activationSection(model: Model, muscle: Muscle, set: Setter): HT
     keying.put([...keying.others, [keying.time, value] as Key].sort((a, b) => a[0] - b[0]), drag);
   };
   return section(
-    "Activation",
+    title,
     keyChoice(KEYS.Activation.from, muscle.activation.from, (value) => { set("activation.from", value); }),
     number("gain"),
     number("base"),

@@ -2,7 +2,11 @@
 
 import type { Request } from "../messages.ts";
 import type { Model } from "../model.ts";
-import { button, h } from "./dom.ts";
+import type { Page } from "../page.ts";
+import { NAVIGATIONS } from "../tool/navigation.ts";
+import { button, h, segments } from "./dom.ts";
+import { patch } from "./patch.ts";
+import { askFile } from "./files.ts";
 import { SHORTCUTS } from "../shortcuts.ts";
 
 /** A window over the page. */
@@ -21,29 +25,13 @@ export function pathField(value: string, label: string): HTMLInputElement {
   return input;
 }
 
-function askPath(title: string, value: string, hint: string, verb: string, done: (path: string) => void): void {
-  const input = pathField(value, title);
-  const finish = (): void => { done(input.value.trim()); element.close(); };
-  input.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter") return;
-    // Else the same key presses the button that gets the focus back.
-    event.preventDefault();
-    finish();
-  });
-  const element: HTMLDialogElement = dialog(
-    title,
-    input,
-    h("p", { class: "hint", text: hint }),
-    h("div", { class: "buttons end" }, button("Cancel", "Esc", () => { element.close(); }), button(verb, "Enter", finish, "primary")),
-  );
-  input.select();
-}
-
 export const WHERE = "A path on this machine, relative to the folder the studio was started in.";
 
 export function saveAs(model: Model): void {
-  askPath("Save the anatomy as", model.document?.path ?? `${model.character?.name ?? "anatomy"}.toml`, WHERE, "Save", (path) => {
-    model.request({ save: { path } });
+  askFile(model, {
+    title: "Save the anatomy as", verb: "Save", hint: "The name ends in .toml.", endings: ["toml"],
+    value: model.document?.path ?? `${model.character?.name ?? "anatomy"}.toml`,
+    done: (path) => { model.request({ save: { path } }); },
   });
 }
 
@@ -53,8 +41,10 @@ export function save(model: Model): void {
 }
 
 export function load(model: Model): void {
-  askPath("Open an anatomy file", model.document?.path ?? "", `${WHERE} Opening can be undone.`, "Open", (path) => {
-    model.request({ load: { path } });
+  askFile(model, {
+    title: "Open an anatomy file", verb: "Open", hint: "It takes the place of the one that is open, which can be undone.", endings: ["toml"],
+    value: model.document?.path ?? "",
+    done: (path) => { model.request({ load: { path } }); },
   });
 }
 
@@ -72,15 +62,36 @@ export function askQuestions(model: Model): void {
   });
 }
 
-export function help(): void {
-  const cells = SHORTCUTS.flatMap(([keys, what]) => [
+/** What was repaired or made when the character was read. */
+export function notes({ character }: Model): void {
+  if (character === null) return;
+  dialog(
+    `How ${character.name} was read`,
+    h("p", { class: "hint", text: "The file itself is not changed." }),
+    h("ul", { class: "notes" }, ...character.notes.map((text) => h("li", { text }))),
+  ).classList.add("wide");
+}
+
+/** The keys, how the view is turned, and the tour once more. */
+export function help({ model, shortcuts }: Page): void {
+  const keys = [...SHORTCUTS, ...shortcuts.map(({ key, about }): [string, string] => [key.toUpperCase(), about])];
+  const cells = keys.flatMap(([keys, what]) => [
     h("span", {}, ...keys.split(" ").map((key) => h("kbd", { text: key }))),
     h("span", { text: what }),
   ]);
-  const element = dialog(
+  const navigations = h("div", { class: "buttons" });
+  const drawNavigations = (): void => {
+    const now = model.desk?.habits?.navigation ?? "orbit";
+    const about = NAVIGATIONS.find(([name]) => name === now)?.[2] ?? "";
+    patch(navigations, segments(NAVIGATIONS, now, (navigation) => { model.keepHabits({ navigation }); drawNavigations(); }), h("span", { class: "note", text: about }));
+  };
+  const element: HTMLDialogElement = dialog(
     "Keys",
     h("div", { class: "keys" }, ...cells),
-    h("p", { class: "hint", text: "Drag to orbit, right drag to pan, wheel to zoom, double click to frame. Alt click follows a vertex and draws its path." }),
+    h("p", { class: "hint", text: "Double click frames what is under the pointer. Which buttons turn the view:" }),
+    navigations,
+    h("div", { class: "buttons end" }, button("Tour", "Five steps through the page", () => { element.close(); model.emit("tour", null); })),
   );
+  drawNavigations();
   element.classList.add("wide");
 }

@@ -17,7 +17,7 @@ export function fatSection(model: Model, viewport: Viewport): HTMLElement {
       set("radii", fat.radii.map((r, i) => (i === k ? value : r)), drag);
     });
   const number = (field: "stiffness" | "damping"): HTMLElement =>
-    keySlider(model, KEYS.Fat[field], fat[field], (value, drag) => { set(field, value, drag); });
+    keySlider(model, KEYS.Fat[field], fat[field], (value, drag) => { set(field, value, drag); }, () => { model.edit([{ clear: { target, field } }]); });
   const copy = `${fat.name} copy`;
   return section(
     fat.side === "middle" ? fat.name : `${fat.name}, ${fat.side}`,

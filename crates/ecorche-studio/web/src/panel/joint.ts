@@ -43,31 +43,17 @@ export class JointSection {
     });
   }
 
-  draw(joint: number): HTMLElement {
+  /** The joint's angles, and what is done with the whole pose. */
+  pose(joint: number): HTMLElement {
     const { model } = this;
-    const { character, document: doc } = model;
-    const name = character?.joints[joint]?.name ?? "";
-    if (!character || !doc) return h("div");
+    const { character } = model;
+    if (!character) return h("div");
     const children = below(character.joints, joint);
     // A thumb closes about another axis than the fingers.
     const fingers = children.filter((k) => !/thumb/i.test(character.joints[k]?.name ?? ""));
     const limit = character.joints[joint]?.limit ?? null;
-    const own = doc.skin.joint[name];
-    const target = { joint: name };
-    const { operator: operatorKey, controller: controllerKey } = KEYS.JointSettings;
-    const current = own?.controller ?? null;
-    const operator = select([["", `as the skin (${skinOperator(doc.skin)})`], ...choicesOf(operatorKey)], own?.operator ?? "", operatorKey.about, (value) => {
-      model.edit([value === "" ? { clear: { target, field: "operator" } } : { set: { target, field: "operator", value } }]);
-    });
-    operator.id = "operator";
-    const custom: [string, string][] = typeof current === "object" && current !== null ? [["custom", "own curve"]] : [];
-    const controller = select([["", "the operator's own"], ...choicesOf(controllerKey), ...custom], typeof current === "string" ? current : custom.length > 0 ? "custom" : "", controllerKey.about, (value) => {
-      if (value === "custom") return;
-      model.edit([value === "" ? { clear: { target, field: "controller" } } : { set: { target, field: "controller", value } }]);
-    });
-    this.drawGraphs();
     return section(
-      name,
+      character.joints[joint]?.name ?? "",
       this.turns(joint),
       h(
         "div",
@@ -85,9 +71,39 @@ export class JointSection {
         model.copied !== null && button("Paste", "The copied pose in place of this one", () => { if (model.copied) model.putPose(model.copied); }),
         button("Mirror pose", "What the left does the right does, and the other way round", () => { model.putPose(mirrored(character.joints, model.pose)); }),
       ),
+      h("div", { class: "checks" }, check("World axes", this.viewport.gizmo.space === "world", "The rings turn about the world's axes instead of the joint's own", (world) => {
+        this.viewport.gizmo.space = world ? "world" : "local";
+        this.viewport.hold("pose");
+        model.emit("pose", model.pose);
+      })),
       limit !== null
         ? h("div", { class: "checks" }, check(`Stop at ${Math.round(limit)}°`, model.display.limits, "Joints stop at their limits when they are turned by hand; without, skin may fold into itself", (limits) => { model.show({ limits }); }))
         : null,
+    );
+  }
+
+  /** How the fields meet at the joint. */
+  field(joint: number): HTMLElement {
+    const { model } = this;
+    const { character, document: doc } = model;
+    const name = character?.joints[joint]?.name ?? "";
+    if (!character || !doc) return h("div");
+    const own = doc.skin.joint[name];
+    const target = { joint: name };
+    const { operator: operatorKey, controller: controllerKey } = KEYS.JointSettings;
+    const current = own?.controller ?? null;
+    const operator = select([["", `as the skin (${skinOperator(doc.skin)})`], ...choicesOf(operatorKey)], own?.operator ?? "", operatorKey.about, (value) => {
+      model.edit([value === "" ? { clear: { target, field: "operator" } } : { set: { target, field: "operator", value } }]);
+    });
+    operator.id = "operator";
+    const custom: [string, string][] = typeof current === "object" && current !== null ? [["custom", "own curve"]] : [];
+    const controller = select([["", "the operator's own"], ...choicesOf(controllerKey), ...custom], typeof current === "string" ? current : custom.length > 0 ? "custom" : "", controllerKey.about, (value) => {
+      if (value === "custom") return;
+      model.edit([value === "" ? { clear: { target, field: "controller" } } : { set: { target, field: "controller", value } }]);
+    });
+    this.drawGraphs();
+    return section(
+      name,
       row(operatorKey.label, operatorKey.about, operator),
       row(controllerKey.label, controllerKey.about, controller),
       doc.skin.tracking === "robust"

@@ -9,11 +9,12 @@ type Slider = KeyInfo & Required<Pick<KeyInfo, "slider">>;
 type Choice = KeyInfo & Required<Pick<KeyInfo, "choices">>;
 
 /** A slider for a number of the file. */
-export function keySlider(model: Model, key: Slider, value: number, change: (value: number, drag: number) => void): HTMLElement {
+export function keySlider(model: Model, key: Slider, value: number, change: (value: number, drag: number) => void, reset?: () => void): HTMLElement {
   const { scale, ...shown } = key.slider;
   return slider({
     label: key.label, title: key.about, value: value * scale, ...shown,
     newDrag: () => model.newDrag(),
+    reset,
     change: (v, drag) => { change(Number((v / scale).toPrecision(6)), drag); },
   });
 }

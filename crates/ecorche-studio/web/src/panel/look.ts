@@ -50,7 +50,7 @@ export function lookSection(model: Model, viewport: Viewport): HTMLElement {
   const middle = viewport.skins?.[0].middle();
   return section(
     "Look",
-    slider({ label: "Skin", title: "How solid the skin is (T)", value: Math.round(100 * display.opacity), min: 0, max: 100, step: 1, unit: "%", change: (v) => { show({ opacity: v / 100 }); }, ...number }),
+    slider({ label: "Skin", title: "How solid the skin is (T)", value: Math.round(100 * display.opacity), min: 0, max: 100, step: 1, unit: "%", reset: () => { show({ opacity: 1 }); }, change: (v) => { show({ opacity: v / 100 }); }, ...number }),
     h(
       "div",
       { class: "checks" },
@@ -90,7 +90,7 @@ export function lookSection(model: Model, viewport: Viewport): HTMLElement {
     slice && row("Slice across", "The plane's direction", segments(AXES, slice.axis, (axis) => { show({ slice: { ...slice, axis } }); })),
     slice && slider({ label: "Slice at", title: "Place of the plane; or drag the arrow in the view", value: slice.at, min: -half, max: half, step: 0.001, unit: "m", change: (at) => { show({ slice: { ...slice, at } }); }, ...number }),
     slice && row("Slice of", "Which field", scope(slice.whole, (whole) => { show({ slice: { ...slice, whole } }); })),
-    surface && slider({ label: "Level", title: "Value of the surface; 0.5 is the skin's", value: surface.level, min: 0.05, max: 0.95, step: 0.01, unit: "", change: (level) => { show({ surface: { ...surface, level } }); }, ...number }),
+    surface && slider({ label: "Level", title: "Value of the surface; 0.5 is the skin's", value: surface.level, min: 0.05, max: 0.95, step: 0.01, unit: "", reset: () => { show({ surface: { ...surface, level: 0.5 } }); }, change: (level) => { show({ surface: { ...surface, level } }); }, ...number }),
     surface && row("Surface of", "Which field", scope(surface.whole, (whole) => { show({ surface: { ...surface, whole } }); })),
     h(
       "div",

@@ -9,35 +9,72 @@ import { activationSection } from "./activation.ts";
 import { button, empty, h, row, section, select } from "./dom.ts";
 import { keyCheck, keySlider } from "./keyed.ts";
 
-export function muscleSections(model: Model, viewport: Viewport): HTMLElement[] {
+/** Changes a key of the muscle. */
+export type Setter = (field: string, value: Value, drag?: number | null) => void;
+
+/** The selected muscle with what changes its keys; null if it is gone. */
+function selected(model: Model): { muscle: Muscle; set: Setter; number: (field: NumberField) => HTMLElement } | null {
   const muscle = model.muscle();
-  if (muscle === null) return [section("Muscle", empty("It is no longer there."))];
-  const target: Target = { entry: ["muscle", muscle.name, muscle.side] };
-  const set = (field: string, value: Value, drag: number | null = null): void => {
-    model.edit([{ set: { target, field, value } }], drag);
+  if (muscle === null) return null;
+  const set: Setter = (field, value, drag = null) => {
+    // Ends and what hangs on them are each muscle's own.
+    const targets = field === "origin" || field === "insertion" ? entriesOf(model).slice(0, 1) : entriesOf(model);
+    model.edit(targets.map((target): Edit => ({ set: { target, field, value } })), drag);
   };
   const number = (field: NumberField): HTMLElement =>
-    keySlider(model, KEYS.Muscle[field], muscle[field], (value, drag) => { set(field, value, drag); });
+    keySlider(model, KEYS.Muscle[field], muscle[field], (value, drag) => { set(field, value, drag); }, field === "width" ? undefined : () => { model.edit(entriesOf(model).map((target): Edit => ({ clear: { target, field } }))); });
+  return { muscle, set, number };
+}
+
+/** The entries of the selected muscle and of those that are changed along with it; each once. */
+function entriesOf(model: Model): Target[] {
+  const names = new Map<string, Target>();
+  const add = (muscle: Muscle | null): void => {
+    if (muscle !== null) names.set(`${muscle.name} ${muscle.side}`, { entry: ["muscle", muscle.name, muscle.side] });
+  };
+  add(model.muscle());
+  for (const { name, side } of model.also) add(model.muscleOf(name, side));
+  return [...names.values()];
+}
+
+const gone = (): HTMLElement => section("Muscle", empty("It is no longer there."));
+
+export function shapeSection(model: Model, viewport: Viewport): HTMLElement {
+  const chosen = selected(model);
+  return chosen === null ? gone() : shape(model, viewport, chosen.muscle, chosen.number, chosen.set);
+}
+
+export function motionSection(model: Model): HTMLElement {
+  const chosen = selected(model);
+  if (chosen === null) return gone();
+  const { muscle, set, number } = chosen;
   const collides = (field: keyof Muscle["collide"], label: string): HTMLElement =>
     keyCheck(KEYS.Collide[field], label, muscle.collide[field], (on) => { set(`collide.${field}`, on); });
-  return [
-    shape(model, viewport, muscle, number, set),
-    section(
-      "Motion",
-      number("tone"),
-      number("strength"),
-      number("tendon"),
-      number("stiffness"),
-      number("damping"),
-      number("friction"),
-      h("div", { class: "checks" }, collides("bones", "Out of bones"), collides("muscles", "Out of muscles"), collides("skin", "Inside skin")),
-    ),
-    activationSection(model, muscle, set),
-  ];
+  return section(
+    titleOf(model, muscle),
+    number("tone"),
+    number("strength"),
+    number("tendon"),
+    number("stiffness"),
+    number("damping"),
+    number("friction"),
+    h("div", { class: "checks" }, collides("bones", "Out of bones"), collides("muscles", "Out of muscles"), collides("skin", "Inside skin")),
+  );
+}
+
+export function activationTab(model: Model): HTMLElement {
+  const chosen = selected(model);
+  return chosen === null ? gone() : activationSection(model, titleOf(model, chosen.muscle), chosen.muscle, chosen.set);
+}
+
+/** Name and side as selected: one entry may stand for both sides. */
+function titleOf({ selection, also }: Model, muscle: Muscle): string {
+  const side = selection.kind === "muscle" ? selection.side : muscle.side;
+  const more = also.length > 0 ? ` and ${also.length} more` : "";
+  return `${side === "middle" ? muscle.name : `${muscle.name}, ${side}`}${more}`;
 }
 
 type NumberField = "width" | "eccentricity" | "gain" | "tone" | "strength" | "tendon" | "stiffness" | "damping" | "friction";
-export type Setter = (field: string, value: Value, drag?: number | null) => void;
 
 function shape(model: Model, viewport: Viewport, muscle: Muscle, number: (field: NumberField) => HTMLElement, set: Setter): HTMLElement {
   const target: Target = { entry: ["muscle", muscle.name, muscle.side] };
@@ -62,10 +99,8 @@ function shape(model: Model, viewport: Viewport, muscle: Muscle, number: (field:
   const stop = (edits: Edit[], next: () => void): (() => void) => () => { model.edit(edits); next(); };
   const nothing = (): void => { model.select({ kind: "none" }); };
   const copy = `${muscle.name} copy`;
-  const { selection } = model;
-  const side = selection.kind === "muscle" ? selection.side : muscle.side;
   return section(
-    side === "middle" ? muscle.name : `${muscle.name}, ${side}`,
+    titleOf(model, muscle),
     muscle.mirror ? h("p", { class: "hint", text: `Both sides share these numbers; the ${muscle.side} one is written in the file.` }) : null,
     number("width"),
     number("eccentricity"),

@@ -15,6 +15,8 @@ export interface NumberSettings {
   /** Called on every change; `drag` is the same for one drag. */
   change: (value: number, drag: number) => void;
   newDrag: () => number;
+  /** Brings the default back. */
+  reset?: (() => void) | undefined;
 }
 
 /** Pixels that the pointer moves before a press is a drag. */
@@ -96,7 +98,7 @@ let sliding = 0;
 
 /** A number that can be dragged or typed. Typing may leave the slider's range, down to its least value. */
 export function slider(settings: NumberSettings): HTMLElement {
-  const { label, title, min, max, step, unit, change, newDrag } = settings;
+  const { label, title, min, max, step, unit, change, newDrag, reset } = settings;
   const begin = (): void => { sliding = newDrag(); };
   const range = h("input", {
     attributes: { type: "range", min: `${min}`, max: `${max}`, step: `${step}`, "aria-label": label },
@@ -114,7 +116,8 @@ export function slider(settings: NumberSettings): HTMLElement {
   });
   range.value = String(settings.value);
   const number = numberField({ ...settings, max: Infinity });
-  const row = h("div", { class: "slider", key: label, title }, h("span", { class: "label", text: label }), range, number, h("span", { class: "unit", text: unit }));
+  const name = h("span", { class: "label" }, h("span", { text: label }), reset && h("button", { class: "reset", title: "The default", text: "↺", attributes: { "aria-label": `Reset ${label}` }, on: { click: reset } }));
+  const row = h("div", { class: "slider", key: label, title }, name, range, number, h("span", { class: "unit", text: unit }));
   listen(row, "taken", (event) => {
     const thumb = (event.currentTarget as HTMLElement).querySelector<HTMLInputElement>("[type=range]");
     if (thumb) thumb.value = String((event as CustomEvent<number>).detail);

@@ -24,7 +24,8 @@ export function skinSection(model: Model): HTMLElement {
     model.edit([{ set: { target: "skin", field, value } }], drag);
   };
   const number = (field: "closure" | "gap" | "max_offset" | "definition"): HTMLElement =>
-    keySlider(model, KEYS.Skin[field], skin[field], (value, drag) => { set(field, value, drag); });
+    keySlider(model, KEYS.Skin[field], skin[field], (value, drag) => { set(field, value, drag); }, () => { clear(field); });
+  const clear = (field: string): void => { model.edit([{ clear: { target: "skin", field } }]); };
   const choice = (field: "tracking" | "start" | "blend"): HTMLElement =>
     keyChoice(KEYS.Skin[field], skin[field], (value) => { set(field, value, null); });
   const { operator: operatorKey } = KEYS.Skin;
@@ -41,7 +42,7 @@ export function skinSection(model: Model): HTMLElement {
     choice("blend"),
     keySlider(model, KEYS.Skin.samples, skin.samples[1], (most, drag) => {
       set("samples", [Math.min(skin.samples[0], most), most], drag);
-    }),
+    }, () => { clear("samples"); }),
     number("closure"),
     number("gap"),
     number("max_offset"),

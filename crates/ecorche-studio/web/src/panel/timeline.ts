@@ -2,6 +2,8 @@
 
 import type { Model } from "../model.ts";
 import { button, empty, h, select } from "./dom.ts";
+import { judgeStrip } from "./judge_strip.ts";
+import { keyCurve } from "./key_curve.ts";
 import { keyStrip } from "./key_strip.ts";
 import { patch } from "./patch.ts";
 
@@ -46,7 +48,14 @@ export function timeline(model: Model): HTMLElement {
     const seconds = frame.at / frame.fps;
     place.textContent = `${String(Math.floor(frame.at + 1e-6)).padStart(3, "\u2007")} / ${frame.last}   ${seconds.toFixed(2)} s   ${Math.round(frame.fps)} fps`;
   });
-  return h("footer", { class: "timeline" }, play, repeat, settle, clips, speed, h("div", { class: "track" }, range, keyStrip(model)), place);
+  const judge = judgeStrip(model);
+  const curve = keyCurve(model);
+  return h(
+    "footer",
+    { class: "bottom" },
+    curve.element,
+    h("div", { class: "timeline" }, play, repeat, settle, clips, speed, curve.toggle, h("div", { class: "track" }, range, judge.strip, keyStrip(model)), ...judge.buttons, place),
+  );
 }
 
 export function togglePlay(model: Model): void {

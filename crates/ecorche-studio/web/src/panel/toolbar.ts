@@ -17,18 +17,26 @@ export interface Actions {
   save: () => void;
   saveAs: () => void;
   load: () => void;
+  open: () => void;
   bake: () => void;
+  notes: () => void;
   help: () => void;
+  present: () => void;
 }
 
 export function toolbar(model: Model, actions: Actions): HTMLElement {
-  const name = h("span", { class: "file", text: "…" });
+  const name = h("button", { class: "file", id: "character", text: "…", on: { click: actions.open } });
   const undo = button("↶", "Undo (Ctrl+Z)", () => { model.undo(); }, "icon");
   const redo = button("↷", "Redo (Ctrl+Shift+Z)", () => { model.redo(); }, "icon");
   undo.id = "undo";
   redo.id = "redo";
+  const notes = button("⚠", "What was repaired when the file was read", actions.notes, "quiet");
+  notes.id = "notes";
+  notes.hidden = true;
   const save = button("Save", "Save the anatomy file (Ctrl+S)", actions.save);
   save.id = "save";
+  const bake = button("Bake…", "Write the deformed animation to a cache (B)", actions.bake, "primary");
+  bake.id = "bake-open";
   const methods = h("div", { class: "methods" });
 
   const draw = (): void => {
@@ -60,7 +68,9 @@ export function toolbar(model: Model, actions: Actions): HTMLElement {
     const { document: doc, character } = model;
     if (!character) return;
     name.textContent = `${character.name}${doc?.unsaved === true ? " •" : ""}`;
-    name.title = doc?.path ?? "The anatomy has no file yet";
+    name.title = `${doc?.path ?? "The anatomy has no file yet"}\nClick to open another character`;
+    notes.hidden = character.notes.length === 0;
+    notes.textContent = `⚠ ${character.notes.length}`;
     save.disabled = doc !== null && !doc.unsaved && doc.path !== null;
   };
   model.on("display", draw);
@@ -72,6 +82,7 @@ export function toolbar(model: Model, actions: Actions): HTMLElement {
     { class: "toolbar" },
     h("span", { class: "brand", text: "écorché" }),
     name,
+    notes,
     methods,
     h("span", { class: "space" }),
     undo,
@@ -79,10 +90,12 @@ export function toolbar(model: Model, actions: Actions): HTMLElement {
     h("span", { class: "gap" }),
     save,
     ...menu("⋯", "More about the anatomy file", [
-      ["Open…", "Open an anatomy file in place of this one", actions.load],
-      ["Save as…", "Save the anatomy under another name", actions.saveAs],
+      ["Open character…", "Open another character", actions.open],
+      ["Open anatomy…", "Open an anatomy file in place of this one", actions.load],
+      ["Save anatomy as…", "Save the anatomy under another name", actions.saveAs],
     ]),
-    button("Bake…", "Write the deformed animation to a cache (B)", actions.bake, "primary"),
+    button("◰", "The character alone, for pictures (O)", actions.present, "icon"),
+    bake,
     button("?", "Keyboard shortcuts (?)", actions.help, "icon"),
   );
 }

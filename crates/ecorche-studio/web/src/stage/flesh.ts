@@ -2,6 +2,7 @@
 
 import {
   Color,
+  BackSide,
   BufferAttribute,
   DataTexture,
   DoubleSide,
@@ -12,6 +13,7 @@ import {
   InstancedMesh,
   Matrix4,
   Mesh,
+  MeshBasicMaterial,
   MeshStandardMaterial,
   NearestFilter,
   type Raycaster,
@@ -20,14 +22,15 @@ import {
   Vector3,
 } from "three";
 import type { Frame, Owner, Owners, Strands } from "../messages.ts";
-import type { Paint, Selection } from "../model.ts";
+import type { Mark, Paint, Selection } from "../model.ts";
 
 const SLACK = new Color(0x9a6a62);
 const TENSE = new Color(0xe2412c);
 const SHORT = new Color(0xe2412c);
 const LONG = new Color(0x4f86c6);
 const EVEN = new Color(0xb9b4b0);
-const CHOSEN = new Color(0xffd166);
+const OUTLINE = new Color(0x8fd3ff);
+const CHOSEN_FAT = new Color(0xfff3cf);
 const FAT = new Color(0xe8c66f);
 
 /** Vertices around a tube. */
@@ -57,19 +60,41 @@ export class Flesh {
   private readonly material: MeshStandardMaterial;
   private readonly texture = { value: null as DataTexture | null };
   private tubes: Mesh<InstancedBufferGeometry, MeshStandardMaterial> | null = null;
+  /** The selected muscles once more, a little thicker, seen from within: a line around them. */
+  private outline: Mesh<InstancedBufferGeometry, MeshBasicMaterial> | null = null;
+  private readonly line = new MeshBasicMaterial({ color: OUTLINE, side: BackSide });
+  private readonly thickness = { value: 0 };
   private pads: InstancedMesh<SphereGeometry, MeshStandardMaterial> | null = null;
   private frame: Frame | null = null;
+  /** The character's, metres. */
+  size = 1;
+  /** Muscles that are selected along with one. */
+  also: readonly Owner[] = [];
   /** Numbers of the rings, eight each. */
   private rings = new Float32Array();
+  /** Which are hidden, seen through, or passed by clicks. */
+  /** How much of a muscle is tendon, at each end. */
+  tendonOf: (owner: Owner) => number = () => 0;
+  marked: (owner: Owner & { kind: "muscle" | "fat" }, mark: Mark) => boolean = () => false;
 
   constructor() {
     this.material = new MeshStandardMaterial({ vertexColors: true, roughness: 0.45, side: DoubleSide });
     this.material.onBeforeCompile = (shader) => {
       shader.uniforms.strands = this.texture;
       shader.vertexShader = shader.vertexShader
-        .replace("#include <common>", `#include <common>\n${STRANDS}`)
-        .replace("#include <beginnormal_vertex>", "vec3 objectNormal; vec3 place; onStrand(position, place, objectNormal);")
+        .replace("#include <common>", `#include <common>\n${STRANDS}\n${FIBRE_NUMBERS}`)
+        .replace("#include <beginnormal_vertex>", "vec3 objectNormal; vec3 place; onStrand(position, 0.0, shown, place, objectNormal); tellFibre();")
         .replace("#include <begin_vertex>", "vec3 transformed = place;");
+      shader.fragmentShader = shader.fragmentShader
+        .replace("#include <common>", "#include <common>\nvarying vec4 fibre; varying float seen;")
+        .replace("#include <color_fragment>", `#include <color_fragment>\n${FIBRES}`);
+    };
+    this.line.onBeforeCompile = (shader) => {
+      shader.uniforms.strands = this.texture;
+      shader.uniforms.thickness = this.thickness;
+      shader.vertexShader = shader.vertexShader
+        .replace("#include <common>", `#include <common>\nuniform float thickness; attribute float chosen;\n${STRANDS}`)
+        .replace("#include <begin_vertex>", "vec3 transformed; vec3 outward; onStrand(position, thickness, chosen, transformed, outward);");
     };
   }
 
@@ -77,15 +102,18 @@ export class Flesh {
   begin(owners: Owners): void {
     this.owners = owners;
     this.tubes?.removeFromParent();
+    this.outline?.removeFromParent();
     this.tubes?.geometry.dispose();
     this.pads?.removeFromParent();
     this.pads?.dispose();
     this.texture.value?.dispose();
-    this.tubes = this.pads = this.texture.value = this.frame = null;
+    this.tubes = this.outline = this.pads = this.texture.value = this.frame = null;
     if (owners.muscles.length > 0) {
       this.tubes = new Mesh(tubeGeometry(owners.rings, owners.muscles.length), this.material);
       this.tubes.frustumCulled = false;
-      this.group.add(this.tubes);
+      this.outline = new Mesh(this.tubes.geometry, this.line);
+      this.outline.frustumCulled = false;
+      this.group.add(this.tubes, this.outline);
     }
     if (owners.fat.length > 0) {
       const material = new MeshStandardMaterial({ roughness: 0.6, transparent: true, opacity: 0.75 });
@@ -120,14 +148,33 @@ export class Flesh {
     const { frame, owners, tubes, pads } = this;
     if (frame === null) return;
     const chosen = (kind: "muscle" | "fat", { name, side }: Owner): boolean =>
-      selection.kind === kind && selection.name === name && selection.side === side;
-    const colours = tubes?.geometry.getAttribute("color");
+      selection.kind === kind && [selection, ...this.also].some((other) => other.name === name && other.side === side);
+    this.thickness.value = this.size * 0.0022;
+    const marks = tubes?.geometry.getAttribute("chosen");
+    const tendons = tubes?.geometry.getAttribute("tendon");
     owners.muscles.forEach((owner, k) => {
-      const colour = chosen("muscle", owner) ? CHOSEN : strandColour(frame.states, k, paint);
+      marks?.setX(k, chosen("muscle", owner) ? 1 : 0);
+      tendons?.setX(k, this.tendonOf(owner));
+    });
+    if (marks) marks.needsUpdate = true;
+    if (tendons) tendons.needsUpdate = true;
+    const colours = tubes?.geometry.getAttribute("color");
+    const shown = tubes?.geometry.getAttribute("shown");
+    const seen = (kind: "muscle" | "fat", owner: Owner): number => (this.marked({ kind, ...owner }, "hidden") ? 0 : this.marked({ kind, ...owner }, "ghost") ? 0.5 : 1);
+    owners.muscles.forEach((owner, k) => { shown?.setX(k, seen("muscle", owner)); });
+    if (shown) shown.needsUpdate = true;
+    owners.muscles.forEach((_, k) => {
+      const colour = strandColour(frame.states, k, paint);
       colours?.setXYZ(k, colour.r, colour.g, colour.b);
     });
     if (colours) colours.needsUpdate = true;
-    owners.fat.forEach((owner, k) => { pads?.setColorAt(k, chosen("fat", owner) ? CHOSEN : FAT); });
+    const matrix = new Matrix4();
+    owners.fat.forEach((owner, k) => {
+      pads?.setColorAt(k, chosen("fat", owner) ? CHOSEN_FAT : FAT);
+      // A ball without extent is not seen.
+      pads?.setMatrixAt(k, seen("fat", owner) === 0 ? matrix.makeScale(0, 0, 0) : matrix.fromArray(frame.pads, 16 * k));
+    });
+    if (pads) pads.instanceMatrix.needsUpdate = true;
     if (pads?.instanceColor) pads.instanceColor.needsUpdate = true;
   }
 
@@ -137,7 +184,9 @@ export class Flesh {
     if (frame === null || !this.group.visible) return null;
     const hits: Hit[] = [];
     const [from, to, seen] = [new Vector3(), new Vector3(), new Vector3()];
+    const passed = (kind: "muscle" | "fat", owner: Owner): boolean => this.marked({ kind, ...owner }, "hidden") || this.marked({ kind, ...owner }, "locked");
     owners.muscles.forEach((owner, k) => {
+      if (passed("muscle", owner)) return;
       for (let ring = 0; ring + 1 < owners.rings; ring++) {
         const at = RING * (k * owners.rings + ring);
         from.fromArray(this.rings, at);
@@ -150,7 +199,7 @@ export class Flesh {
     });
     const [pad] = this.pads ? ray.intersectObject(this.pads) : [];
     const fat = pad?.instanceId === undefined ? undefined : owners.fat[pad.instanceId];
-    if (pad && fat) hits.push({ kind: "fat", ...fat, distance: pad.distance });
+    if (pad && fat && !passed("fat", fat)) hits.push({ kind: "fat", ...fat, distance: pad.distance });
     return hits.sort((a, b) => a.distance - b.distance)[0] ?? null;
   }
 
@@ -216,6 +265,9 @@ function tubeGeometry(rings: number, count: number): InstancedBufferGeometry {
   // The shader makes the normals; without this three would shade the facets flat.
   geometry.setAttribute("normal", corners);
   geometry.setAttribute("color", new InstancedBufferAttribute(new Float32Array(3 * count), 3));
+  geometry.setAttribute("chosen", new InstancedBufferAttribute(new Float32Array(count), 1));
+  geometry.setAttribute("tendon", new InstancedBufferAttribute(new Float32Array(count), 1));
+  geometry.setAttribute("shown", new InstancedBufferAttribute(new Float32Array(count).fill(1), 1));
   geometry.setIndex(triangles);
   return geometry;
 }
@@ -223,7 +275,7 @@ function tubeGeometry(rings: number, count: number): InstancedBufferGeometry {
 /** The surface of a muscle: an ellipse of equal area across the strand at every ring. */
 const STRANDS = `
 uniform highp sampler2D strands;
-void onStrand(vec3 corner, out vec3 place, out vec3 normal) {
+void onStrand(vec3 corner, float beyond, float shown, out vec3 place, out vec3 normal) {
   int ring = int(corner.x + 0.5);
   int last = textureSize(strands, 0).x / 2 - 1;
   vec4 here = texelFetch(strands, ivec2(2 * ring, gl_InstanceID), 0);
@@ -238,4 +290,27 @@ void onStrand(vec3 corner, out vec3 place, out vec3 normal) {
   place = here.xyz + (broad.xyz * corner.y + narrow * corner.z) * (here.w * radius);
   vec3 outward = normalize(broad.xyz * (square * corner.y) + narrow * (corner.z / square));
   normal = outward - tangent * ((after.w - before.w) / span * radius);
+  // One that is hidden has no thickness, so no pixel.
+  place = shown > 0.0 ? place + outward * beyond : here.xyz;
 }`;
+
+/** Where on its muscle a vertex is: along it, cosine and sine around it, share of tendon; and whether it is a ghost. */
+const FIBRE_NUMBERS = `
+attribute float shown;
+attribute float tendon;
+varying vec4 fibre;
+varying float seen;
+void tellFibre() {
+  fibre = vec4(position.x / float(textureSize(strands, 0).x / 2 - 1), position.yz, tendon);
+  seen = shown;
+}`;
+
+/** Fibres run along a muscle; its ends are tendon, pale and smooth. A ghost is every other pixel. */
+const FIBRES = `
+if (seen < 0.75 && mod(floor(gl_FragCoord.x) + floor(gl_FragCoord.y), 2.0) < 0.5) discard;
+float fromEnd = min(fibre.x, 1.0 - fibre.x);
+float sinew = fibre.w > 0.0 ? 1.0 - smoothstep(0.75 * fibre.w, 1.15 * fibre.w + 0.03, fromEnd) : 0.0;
+float turn = atan(fibre.z, fibre.y) * 13.0 + 1.6 * sin(7.0 * fibre.x);
+float fine = 1.0 - smoothstep(0.9, 2.6, fwidth(turn));
+diffuseColor.rgb *= 1.0 + 0.16 * fine * (1.0 - 0.7 * sinew) * sin(turn);
+diffuseColor.rgb = mix(diffuseColor.rgb, vec3(0.78, 0.74, 0.66), 0.85 * sinew);`;

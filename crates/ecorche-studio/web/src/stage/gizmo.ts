@@ -18,6 +18,8 @@ export type Handle = "rotate" | "translate";
 export class Gizmo {
   readonly proxy = new Object3D();
   dragging = false;
+  /** The axes of the rings: the joint's own, or the world's. */
+  space: "local" | "world" = "local";
   private readonly controls: TransformControls;
   private drag: Drag | null = null;
   /** How far the ring was turned in this drag, and the words for it. */
@@ -83,7 +85,7 @@ export class Gizmo {
   attach(handle: Handle, axes: string, drag: Drag): void {
     this.drag = drag;
     this.controls.setMode(handle);
-    this.controls.setSpace(handle === "rotate" ? "local" : "world");
+    this.controls.setSpace(handle === "rotate" ? this.space : "world");
     this.controls.showX = axes.includes("x");
     this.controls.showY = axes.includes("y");
     this.controls.showZ = axes.includes("z");

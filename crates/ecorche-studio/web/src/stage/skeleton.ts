@@ -150,6 +150,15 @@ export class Skeleton {
     return best?.joint ?? null;
   }
 
+  /** The joints in a box of pixels, parents first. */
+  within2d(box: { left: number; top: number; width: number; height: number }, camera: PerspectiveCamera, width: number, height: number): number[] {
+    return this.shown.filter((joint) => {
+      const seen = this.place(joint).project(camera);
+      const [x, y] = [0.5 * (seen.x + 1) * width - box.left, 0.5 * (1 - seen.y) * height - box.top];
+      return seen.z < 1 && x >= 0 && y >= 0 && x <= box.width && y <= box.height;
+    });
+  }
+
   /** The joint nearest to a place. */
   nearest(place: Vector3): number {
     const distance = (joint: number): number => this.place(joint).distanceTo(place);

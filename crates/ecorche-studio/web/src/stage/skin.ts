@@ -13,6 +13,7 @@ import {
   InterleavedBufferAttribute,
   LinearFilter,
   Mesh,
+  MeshPhysicalMaterial,
   MeshStandardMaterial,
   Plane,
   Sphere,
@@ -21,6 +22,8 @@ import {
   Vector3,
 } from "three";
 import type { Character, Group, Quantity, Surface } from "../messages.ts";
+
+import { PLAIN } from "../model.ts";
 
 const CLAY = new Color(0xc7a08a);
 const PARTNER = new Color(0x9fb0c4);
@@ -80,7 +83,9 @@ export class Skin {
   }
 
   private material(): MeshStandardMaterial {
-    const material = new MeshStandardMaterial({ roughness: 0.62, metalness: 0 });
+    // Light that scatters under skin brightens what is seen at a slant.
+    const soft = { sheen: 0.45, sheenRoughness: 0.55, sheenColor: new Color(0xff9d7a), clearcoat: 0.06, clearcoatRoughness: 0.45 };
+    const material = PLAIN ? new MeshStandardMaterial({ roughness: 0.62, metalness: 0 }) : new MeshPhysicalMaterial({ roughness: 0.58, metalness: 0, ...soft });
     material.onBeforeCompile = (shader) => {
       shader.uniforms.painted = this.painted;
       shader.uniforms.halved = this.halved;
@@ -167,9 +172,24 @@ export class Skin {
       material.clippingPlanes = cut ? [cut] : [];
       material.clipShadows = cut !== null;
     }
-    this.mesh.castShadow = !seen;
+    // The ground keeps its shadow however transparent the skin is; with nothing left of it the shadow goes, too.
+    this.mesh.castShadow = opacity > 0.02;
     // Light that comes in through a cut would be striped by the map's pattern.
     this.mesh.receiveShadow = cut === null;
+  }
+
+  /** Hides groups (0) or makes them transparent; 1 leaves them as they are. */
+  mark(opacityOf: (group: Group) => number): void {
+    this.mesh.material.forEach((material, k) => {
+      const group = this.character.groups[k];
+      const opacity = group ? opacityOf(group) : 1;
+      material.visible = opacity > 0;
+      if (opacity === 0 || opacity === 1) return;
+      if (!material.transparent) material.needsUpdate = true;
+      material.transparent = true;
+      material.opacity = Math.min(material.opacity, opacity);
+      material.depthWrite = false;
+    });
   }
 
   private get places(): BufferAttribute | InterleavedBufferAttribute {

@@ -17,6 +17,7 @@ import {
   Vector3,
   WebGLRenderer,
 } from "three";
+import { PLAIN } from "../model.ts";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 
 /** One side of a comparison: what to show in it, and which part of the viewport it has (0 to 1). */
@@ -48,7 +49,7 @@ export class Stage {
   private hub: Vector3 | null = null;
 
   constructor(readonly element: HTMLElement) {
-    const plain = new URLSearchParams(location.search).has("plain");
+    const plain = PLAIN;
     this.renderer = new WebGLRenderer({ antialias: !plain, powerPreference: "high-performance" });
     this.renderer.setPixelRatio(plain ? 1 : Math.min(devicePixelRatio, 2));
     this.renderer.toneMapping = ACESFilmicToneMapping;
@@ -63,13 +64,16 @@ export class Stage {
     this.scene.add(new HemisphereLight(0xc9d6ea, 0x4a423c, 1.15));
     this.key.castShadow = true;
     this.key.shadow.mapSize.setScalar(plain ? 1024 : 2048);
-    this.key.shadow.radius = 2;
+    this.key.shadow.radius = plain ? 2 : 5;
     this.key.shadow.bias = -0.001;
-    const fill = new DirectionalLight(0xbcd0ff, 0.55);
-    fill.position.set(-3, 2, 2);
+    const fill = new DirectionalLight(0xbcd0ff, 0.8);
+    fill.position.set(-3, 1.4, 2);
+    // What the ground gives back.
+    const bounce = new DirectionalLight(0xffd9bd, 0.35);
+    bounce.position.set(0.6, -2, 1.5);
     const rim = new DirectionalLight(0xffffff, 1.3);
     rim.position.set(-1.5, 2.5, -3);
-    this.scene.add(this.key, this.key.target, fill, rim, this.ground, this.overlay);
+    this.scene.add(this.key, this.key.target, fill, bounce, rim, this.ground, this.overlay);
 
     this.orbit = new OrbitControls(this.camera, this.renderer.domElement);
     this.orbit.enableDamping = false;
@@ -100,7 +104,7 @@ export class Stage {
     const half = (0.5 * this.camera.fov * Math.PI) / 180;
     const narrow = Math.min(half, Math.atan(Math.tan(half) * this.camera.aspect));
     this.orbit.target.copy(middle);
-    this.camera.position.copy(middle).addScaledVector(direction, (0.92 * radius) / Math.sin(narrow));
+    this.camera.position.copy(middle).addScaledVector(direction, radius / Math.sin(narrow));
     this.camera.near = 0.01 * this.size;
     this.camera.far = 60 * this.size;
     this.orbit.minDistance = 0.03 * this.size;
@@ -194,6 +198,19 @@ export class Stage {
       const drawing = performance.now() - started;
       for (const after of this.afterwards.splice(0)) after(drawing);
     });
+  }
+
+  /** Draws at once, for a picture that is read before the browser clears it. */
+  drawNow(): void {
+    this.draw();
+  }
+
+  /** Turns the camera around what it looks at, radians about the vertical. */
+  turn(angle: number): void {
+    const { camera, orbit } = this;
+    camera.position.sub(orbit.target).applyAxisAngle(new Vector3(0, 1, 0), angle).add(orbit.target);
+    orbit.update();
+    this.invalidate();
   }
 
   private draw(): void {

@@ -2,7 +2,8 @@
 
 import { Box3, Plane, Quaternion, Raycaster, RepeatWrapping, SRGBColorSpace, type Texture, TextureLoader, Vector2, Vector3 } from "three";
 import type { Attachment, Character, Frame, Inside, Rotation, Vector } from "../messages.ts";
-import type { Model } from "../model.ts";
+import { markKey, type Model } from "../model.ts";
+import type { Layer } from "../page.ts";
 import { Flesh } from "./flesh.ts";
 import { Gizmo } from "./gizmo.ts";
 import { Interior } from "./interior.ts";
@@ -42,6 +43,7 @@ export class Viewport {
   private framed = false;
   private lastClip: string | null = null;
   private inside: Inside | null = null;
+  private readonly layers: Layer[] = [];
 
   constructor(
     element: HTMLElement,
@@ -81,7 +83,19 @@ export class Viewport {
     model.on("pose", () => {
       this.restyle();
     });
+    model.on("marks", () => {
+      this.restyle();
+    });
+    this.flesh.tendonOf = ({ name, side }) => model.muscleOf(name, side)?.tendon ?? 0;
+    this.flesh.marked = ({ kind, name, side }, mark) => model.marked(markKey({ kind, name, side }), mark);
     this.listen(this.stage.renderer.domElement);
+  }
+
+  /** Puts something on the stage that comes and goes with frames. */
+  addLayer(layer: Layer): void {
+    this.layers.push(layer);
+    this.stage.scene.add(layer.object);
+    this.stage.invalidate();
   }
 
   /** Asked for the next click on a joint instead of selecting it. */
@@ -113,6 +127,13 @@ export class Viewport {
     this.skins?.forEach((skin) => {
       skin.dispose();
     });
+    this.framed = false;
+    this.grip = "pose";
+    this.sample = null;
+    this.asked = { joint: null, point: null };
+    this.trail.follow(null);
+    this.flesh.begin({ muscles: [], fat: [], rings: 0 });
+    this.flesh.size = character.size;
     this.skeleton?.group.removeFromParent();
     this.interior?.group.removeFromParent();
     const pictures = new Map<number, Texture>();
@@ -142,6 +163,7 @@ export class Viewport {
     this.skeleton.take(frame.joints);
     this.stage.follow(this.skeleton.hub(), display.follow && !this.gizmo.dragging);
     this.trail.take(frame.at, this.skins[0], frame.path);
+    for (const layer of this.layers) layer.take?.(frame);
     if (!this.framed) {
       this.framed = true;
       const box = this.skins[0].box();
@@ -194,13 +216,16 @@ export class Viewport {
     this.skins?.forEach((skin) => {
       skin.look(display.opacity, display.wireframe, plane);
       skin.dress(display.pictures);
+      skin.mark(({ mesh, material }) => (this.model.marked(`piece ${mesh} ${material}`, "hidden") ? 0 : this.model.marked(`piece ${mesh} ${material}`, "ghost") ? 0.3 : 1));
     });
     if (this.skeleton) {
       this.skeleton.group.visible = display.skeleton || selection.kind === "joint" || this.wantJoint !== null;
       this.skeleton.colour(selection.kind === "joint" ? [selection.joint, ...this.model.along] : [], new Set(pose.keys()));
     }
     this.flesh.group.visible = display.flesh;
+    this.flesh.also = this.model.also;
     this.flesh.repaint(display.paint, selection);
+    for (const layer of this.layers) layer.restyle?.();
     this.placeGizmo();
     this.stage.invalidate();
   }
@@ -432,6 +457,14 @@ export class Viewport {
     if (joint !== null) return model.character?.joints[joint]?.name ?? null;
     const hit = this.flesh.group.visible ? this.flesh.pick(ray) : null;
     return hit === null ? null : hit.side === "middle" ? hit.name : `${hit.name}, ${hit.side}`;
+  }
+
+  /** The joints in a box of pixels. */
+  jointsIn(left: number, top: number, width: number, height: number): number[] {
+    const { skeleton, stage } = this;
+    if (skeleton === null) return [];
+    const { paneWidth, left: start, height: tall } = this.rayAt(left, top);
+    return skeleton.within2d({ left: left - start, top, width, height }, stage.camera, paneWidth, tall);
   }
 
   /** Follows a vertex, or none. */

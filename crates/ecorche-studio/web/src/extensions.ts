@@ -1,0 +1,5 @@
+/** Parts that are added to the page, each in files of its own; a new one is a line here. */
+
+import type { Page } from "./page.ts";
+
+export const EXTENSIONS: readonly ((page: Page) => void)[] = [];
