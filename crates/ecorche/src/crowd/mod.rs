@@ -56,6 +56,17 @@ impl Default for Instance {
     }
 }
 
+impl Instance {
+    /// Its pose at a time of the crowd, seconds; `pose` is one of its body's. Returns the moment of its clip, or `time`
+    /// without one.
+    pub fn sample(&self, body: &Body, time: f32, pose: &mut Pose) -> f32 {
+        let Some(clip) = self.clip.and_then(|clip| body.character().clips.get(clip)) else { return time };
+        let moment = clip.start + wrapped(time + self.offset, clip.length());
+        clip.sample(moment, pose);
+        moment
+    }
+}
+
 /// Up to which distance from the eye instances are deformed how, metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Detail {
@@ -174,14 +185,7 @@ impl Crowd {
             if member.body != instance.body {
                 (member.body, member.pose) = (instance.body, Pose::rest(body.character()));
             }
-            let moment = match instance.clip.and_then(|clip| body.character().clips.get(clip)) {
-                Some(clip) => {
-                    let moment = clip.start + wrapped(time + instance.offset, clip.length());
-                    clip.sample(moment, &mut member.pose);
-                    moment
-                }
-                None => time,
-            };
+            let moment = instance.sample(body, time, &mut member.pose);
             // A thread that panicked left nothing half done in the pool: it holds whole workspaces only.
             let taken = pool.lock().unwrap_or_else(|poison| poison.into_inner()).pop();
             let mut workspace = taken.unwrap_or_default();
@@ -218,6 +222,11 @@ impl Crowd {
         &mut self.instances
     }
 
+    /// Up to which distance they are deformed how.
+    pub fn detail(&self) -> Detail {
+        self.detail
+    }
+
     /// The bodies that instances share.
     pub fn bodies(&self) -> &[Body] {
         &self.bodies
@@ -230,7 +239,8 @@ impl Crowd {
 }
 
 impl Detail {
-    fn level(&self, instance: &Instance, eye: Option<Vec3>) -> Level {
+    /// How to deform an instance that is seen from `eye`, world; [`Level::Full`] without one.
+    pub fn level(&self, instance: &Instance, eye: Option<Vec3>) -> Level {
         let Some(eye) = eye else { return Level::Full };
         let distance = eye.distance(instance.place.translation.into());
         match distance {

@@ -288,9 +288,20 @@ impl Body {
         wrinkles.lengths(&surface.positions(smooth), &surface.positions(wrinkled)).collect()
     }
 
+    /// What tracks contact: its projections can be [moved elsewhere](crate::tracking::robust::offload). `None` without tracking,
+    /// without skin, and for the schemes of the papers. Clones of the body share it.
+    pub fn tracker(&self) -> Option<&robust::Tracker> {
+        self.implicit.as_ref()?.tracker()
+    }
+
     /// The character this body was made of.
     pub fn character(&self) -> &Arc<Character> {
         &self.character
+    }
+
+    /// What skins a mesh of the character.
+    pub fn skinner(&self, mesh: usize) -> &Skinner {
+        &self.skinners[mesh]
     }
 
     /// The stack it was bound for.
