@@ -368,7 +368,7 @@ impl Seat {
             return;
         }
         let character = body.character();
-        instance.sample(body, time, &mut self.pose);
+        let moment = instance.sample(body, time, &mut self.pose);
         self.pose.world_into(&character.skeleton, &mut self.world);
         self.motions.clear();
         self.morphed.clear();
@@ -386,7 +386,8 @@ impl Seat {
             *packed = PackedMotion::of(motion);
         }
         if let Some(muscles) = body.parametric().filter(|_| level == Level::Full) {
-            self.clamped = muscles.pose(&self.world, instance.tension, &mut self.muscles);
+            let moment = instance.clip_of(body).map(|clip| (clip.name.as_str(), moment));
+            self.clamped = muscles.pose_at(&self.world, instance.tension, moment, &mut self.muscles);
         }
     }
 }

@@ -142,11 +142,9 @@ impl Gpu {
 
     /// Buffers at the bindings 0, 1 and so on.
     pub(crate) fn bind(&self, layout: &wgpu::BindGroupLayout, buffers: &[&wgpu::Buffer]) -> wgpu::BindGroup {
-        let entry = |(binding, buffer): (usize, &&wgpu::Buffer)| wgpu::BindGroupEntry {
-            binding: binding as u32,
-            resource: buffer.as_entire_binding(),
-        };
-        let entries: Vec<_> = buffers.iter().enumerate().map(entry).collect();
+        let bound = (0..).zip(buffers.iter().map(|buffer| buffer.as_entire_binding()));
+        let entries: Vec<_> =
+            bound.map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
         self.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })
     }
 

@@ -19,6 +19,7 @@ mod clock;
 mod document;
 mod drawn;
 mod engine;
+mod film;
 mod flesh;
 mod inside;
 mod mailbox;

@@ -55,6 +55,8 @@ pub enum Kind {
     Pieces = 9,
     /// What is being bound, and how far that is; null when nothing is.
     Busy = 10,
+    /// A clip for a crowd: weights and muscles, and every frame's poses. An answer to `crowd/NUMBER`.
+    Crowd = 11,
 }
 
 /// Numbers that follow a message's head.
@@ -203,6 +205,8 @@ pub enum Look {
     Dqs,
     /// Centres of rotation.
     Cor,
+    /// Dual quaternions, displaced by parametric muscles.
+    Parametric,
     /// Tracking of the field.
     Implicit,
     /// The same over muscles and fat.

@@ -5,6 +5,7 @@
 //! comes from, come from here.
 
 use crate::engine::Engine;
+use crate::film;
 use crate::mailbox::Mailbox;
 use crate::message::{self, LARGEST_TEXT, VERSION};
 use crate::page;
@@ -102,6 +103,7 @@ pub async fn serve(listener: tokio::net::TcpListener, address: Address, studio: 
         .route("/{token}/", get(front))
         .route("/{token}/{file}", get(file))
         .route("/{token}/picture/{number}", get(picture))
+        .route("/{token}/crowd/{clip}", get(crowd))
         .route(&format!("/{{token}}/engine/v{VERSION}"), get(engine))
         .layer(middleware::from_fn_with_state(server.clone(), guard))
         .with_state(server);
@@ -188,6 +190,16 @@ async fn picture(State(server): State<Arc<Server>>, Path((_, number)): Path<(Str
     match server.studio.textures.get(number) {
         Some(texture) => ([(header::CONTENT_TYPE, texture.mime)], texture.bytes.clone()).into_response(),
         None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+/// A clip for a crowd, by its number; the page plays it.
+async fn crowd(State(server): State<Arc<Server>>, Path((_, clip)): Path<(String, usize)>) -> Response {
+    // Binding and sampling take a second.
+    match tokio::task::spawn_blocking(move || film::film(&server.studio, clip)).await {
+        Ok(Ok(bytes)) => ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response(),
+        Ok(Err(problem)) => (StatusCode::UNPROCESSABLE_ENTITY, problem).into_response(),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
 }
 

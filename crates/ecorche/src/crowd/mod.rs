@@ -28,7 +28,7 @@ pub use picture::picture;
 pub use scene::{Scene, SceneError};
 pub use write::{Writer, rest_mesh};
 
-use crate::character::Pose;
+use crate::character::{Clip, Pose};
 use crate::deform::{Body, How, Workspace};
 use crate::frame::Frame;
 use glam::{Affine3A, Vec3};
@@ -57,10 +57,15 @@ impl Default for Instance {
 }
 
 impl Instance {
+    /// Its clip; `None` without one, and where its body has none of that number.
+    pub fn clip_of<'a>(&self, body: &'a Body) -> Option<&'a Clip> {
+        body.character().clips.get(self.clip?)
+    }
+
     /// Its pose at a time of the crowd, seconds; `pose` is one of its body's. Returns the moment of its clip, or `time`
     /// without one.
     pub fn sample(&self, body: &Body, time: f32, pose: &mut Pose) -> f32 {
-        let Some(clip) = self.clip.and_then(|clip| body.character().clips.get(clip)) else { return time };
+        let Some(clip) = self.clip_of(body) else { return time };
         let moment = clip.start + wrapped(time + self.offset, clip.length());
         clip.sample(moment, pose);
         moment
@@ -189,7 +194,8 @@ impl Crowd {
             // A thread that panicked left nothing half done in the pool: it holds whole workspaces only.
             let taken = pool.lock().unwrap_or_else(|poison| poison.into_inner()).pop();
             let mut workspace = taken.unwrap_or_default();
-            let how = How { tension: instance.tension, bare: member.level != Level::Full, alone: true };
+            let clip = instance.clip_of(body).map(|clip| clip.name.as_str());
+            let how = How { clip, tension: instance.tension, bare: member.level != Level::Full, alone: true };
             body.deform_as(&member.pose, moment, how, &mut workspace, &mut member.frame);
             pool.lock().unwrap_or_else(|poison| poison.into_inner()).push(workspace);
         });

@@ -2,11 +2,13 @@
 
 import type { Model } from "../model.ts";
 import type { Viewport } from "../stage/viewport.ts";
+import { crowdSection } from "./crowd.ts";
 import { empty, h, section } from "./dom.ts";
 import { fatSection } from "./fat.ts";
 import { JointSection } from "./joint.ts";
 import { lookSection } from "./look.ts";
 import { muscleSections } from "./muscle.ts";
+import { parametricSections } from "./parametric.ts";
 import { patch } from "./patch.ts";
 import { samplesSection } from "./samples.ts";
 import { skinSection } from "./skin.ts";
@@ -25,10 +27,11 @@ export function inspector(model: Model, viewport: Viewport): HTMLElement {
     if (selection.kind === "joint") {
       patch(chosen, joint.draw(selection.joint), model.display.samples && samplesSection(model, viewport, selection.joint));
     } else if (selection.kind === "muscle") patch(chosen, ...muscleSections(model, viewport));
+    else if (selection.kind === "parametric") patch(chosen, ...parametricSections(model, viewport));
     else if (selection.kind === "fat") patch(chosen, fatSection(model, viewport));
     else patch(chosen, section("Nothing selected", empty("Click a joint (J), a muscle (M) or a name in the list.")));
   };
-  const drawLook = (): void => { patch(look, lookSection(model, viewport)); };
+  const drawLook = (): void => { patch(look, lookSection(model, viewport), crowdSection(model, viewport)); };
 
   for (const event of ["selection", "document", "display", "pose", "transport", "character"] as const) model.on(event, drawChosen);
   for (const event of ["selection", "display", "character"] as const) model.on(event, drawLook);
@@ -36,7 +39,7 @@ export function inspector(model: Model, viewport: Viewport): HTMLElement {
   let written = 0;
   model.on("frame", ({ playing }) => {
     // A muscle's activation and a joint's angles depend on the moment.
-    if (!["muscle", "joint"].includes(model.selection.kind) || (playing && performance.now() - written < READABLE)) return;
+    if (!["muscle", "parametric", "joint"].includes(model.selection.kind) || (playing && performance.now() - written < READABLE)) return;
     written = performance.now();
     drawChosen();
   });

@@ -5,6 +5,7 @@ import type { Piece, Side } from "../messages.ts";
 import type { Viewport } from "../stage/viewport.ts";
 import { newFat, newMuscle } from "./create.ts";
 import { button, empty, h } from "./dom.ts";
+import { newParametric } from "./parametric.ts";
 import { patch } from "./patch.ts";
 
 interface Entry {
@@ -41,7 +42,7 @@ export function outliner(model: Model, viewport: Viewport): HTMLElement {
     if (!character) return;
     const wanted = search.value.trim().toLowerCase();
     const fits = (entry: Entry): boolean => entry.label.toLowerCase().includes(wanted);
-    const flesh = (kind: "muscle" | "fat"): Entry[] => {
+    const flesh = (kind: "muscle" | "fat" | "parametric"): Entry[] => {
       const named = new Map<string, Side[]>();
       for (const { name, side, mirror } of doc?.[kind] ?? []) {
         named.set(name, [...(named.get(name) ?? []), ...(mirror ? [side, OTHER[side]] : [side])]);
@@ -64,6 +65,7 @@ export function outliner(model: Model, viewport: Viewport): HTMLElement {
     const groups: [string, Entry[], string, HTMLElement | null][] = [
       ["Muscles", flesh("muscle"), "None yet. Pick two bones to make one.", button("+", "New muscle between two bones (N)", () => { newMuscle(model, viewport); }, "icon small")],
       ["Fat", flesh("fat"), "None yet. Pick a place on the skin.", button("+", "New fat pad under a place of the skin", () => { newFat(model, viewport); }, "icon small")],
+      ["Parametric", flesh("parametric"), "None: made from the muscles.", button("+", "New parametric muscle between two bones", () => { newParametric(model, viewport); }, "icon small")],
       ["Joints", joints, "This character has no skin.", null],
     ];
     const pieces = model.pieces
@@ -118,7 +120,7 @@ export function outliner(model: Model, viewport: Viewport): HTMLElement {
   let shape = "";
   model.on("document", (doc) => {
     // A drag changes numbers, not the list.
-    const next = JSON.stringify([...doc.muscle, ...doc.fat].map((entry) => [entry.name, entry.side, entry.mirror]));
+    const next = JSON.stringify([...doc.muscle, ...doc.fat, ...doc.parametric].map((entry) => [entry.name, entry.side, entry.mirror]));
     if (next === shape) return;
     shape = next;
     draw();

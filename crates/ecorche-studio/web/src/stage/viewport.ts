@@ -3,6 +3,7 @@
 import { Box3, Plane, Quaternion, Raycaster, RepeatWrapping, SRGBColorSpace, type Texture, TextureLoader, Vector2, Vector3 } from "three";
 import type { Attachment, Character, Frame, Inside, Rotation, Vector } from "../messages.ts";
 import type { Model } from "../model.ts";
+import { Crowd } from "./crowd.ts";
 import { Flesh } from "./flesh.ts";
 import { Gizmo } from "./gizmo.ts";
 import { Interior } from "./interior.ts";
@@ -36,6 +37,7 @@ export class Viewport {
   /** The sample the handles hold. */
   sample: ChosenSample | null = null;
   readonly trail = new Trail();
+  readonly crowd: Crowd;
   private readonly cut = new Plane();
   /** Called when the camera was placed for the first time, with the place of the hips. */
   onceFramed: ((hub: Vector3) => void) | null = null;
@@ -49,6 +51,7 @@ export class Viewport {
   ) {
     this.stage = new Stage(element);
     this.gizmo = new Gizmo(this.stage);
+    this.crowd = new Crowd(model, this.stage, () => this.skins?.[0].box(), () => { model.emit("display", model.display); });
     this.stage.scene.add(this.trail.group, this.flesh.group);
     this.stage.panes = () => this.panes();
     model.on("character", (character) => {
@@ -171,8 +174,9 @@ export class Viewport {
   private panes(): Pane[] {
     const [first, second] = this.skins ?? [];
     const show = (one: boolean) => (): void => {
-      if (first) first.mesh.visible = one;
-      if (second) second.mesh.visible = !one;
+      const alone = !this.crowd.visible;
+      if (first) first.mesh.visible = one && alone;
+      if (second) second.mesh.visible = !one && alone;
     };
     const both = (this.model.frame?.looks.length ?? 1) > 1;
     const { compare } = this.model.display;
@@ -256,7 +260,7 @@ export class Viewport {
 
   /** The attachment or fat pad the handles would move. */
   private heldPoint(): Attachment | null {
-    const muscle = this.model.muscle();
+    const muscle = this.model.muscle() ?? this.model.parametric();
     if (muscle !== null && (this.grip === "origin" || this.grip === "insertion")) {
       return [muscle[this.grip]].flat()[this.strand] ?? null;
     }
