@@ -44,7 +44,8 @@ pub fn run(arguments: &CrowdArguments, console: &Console) -> Result<Outcome, Fai
     }
     let mut card = if arguments.gpu { Card::of(&scene.crowd, console) } else { None };
     // The first frame makes room; it is made twice, so that it is timed like the others.
-    deform(&mut scene, *scene.frames.start(), &mut card, console);
+    let first = *scene.frames.start();
+    deform(&mut scene, first, &mut card, console);
     let bar = console.progress("crowd", scene.frames.clone().count());
     let (mut times, mut last) = (Vec::new(), CrowdReport::default());
     let mut shown = None;

@@ -123,8 +123,8 @@ fn skin(first_motion: u32, vertex: u32, rest: vec3f) -> vec3f {
 fn displacement(muscle_at: u32, entry: vec4u, point: vec3f) -> vec4f {
     let origin = muscles[muscle_at].origin;
     let line = muscles[muscle_at].line;
-    let from = point - origin.xyz;
-    let t = dot(from, line.xyz) * line.w;
+    let offset = point - origin.xyz;
+    let t = dot(offset, line.xyz) * line.w;
     if !(t > 0.0 && t < 1.0) {
         return vec4f(0.0);
     }
@@ -140,7 +140,7 @@ fn displacement(muscle_at: u32, entry: vec4u, point: vec3f) -> vec4f {
     let across = dot(muscles[muscle_at].sweep[2u * half], basis);
     let along = dot(muscles[muscle_at].sweep[2u * half + 1u], basis);
     let tension = origin.w;
-    let aside = abs(dot(from, side.xyz) - across) * tension;
+    let aside = abs(dot(offset, side.xyz) - across) * tension;
     if aside >= thickness {
         return vec4f(0.0);
     }
@@ -148,7 +148,7 @@ fn displacement(muscle_at: u32, entry: vec4u, point: vec3f) -> vec4f {
     let fade = smooth_step((thickness - aside) / (EDGE * thickness)) * smooth_step(t / END) * smooth_step((1.0 - t) / END);
     let rest_height = bitcast<f32>(entry.w);
     let thicker = height - rest_height;
-    let slipped = along - dot(from, bulge.xyz) + rest_height + bitcast<f32>(entry.z);
+    let slipped = along - dot(offset, bulge.xyz) + rest_height + bitcast<f32>(entry.z);
     let grip = 1.0 - smooth_step(abs(slipped) / (GRIP * bulge.w * tension * thickness));
     let weight = bitcast<f32>(entry.y) * fade * grip;
     let moved = select(thicker + slipped, thicker, (entry.x >> 16u) != 0u);

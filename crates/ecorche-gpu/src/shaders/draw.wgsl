@@ -40,14 +40,14 @@ fn place(@builtin(vertex_index) vertex: u32, @builtin(instance_index) instance: 
     let rows = places[instance].rows;
     let turn = places[instance].normal_rows;
     let world = vec3f(dot(rows[0], point), dot(rows[1], point), dot(rows[2], point));
-    let from = world - camera.eye.xyz;
-    let distance = dot(from, camera.forward.xyz);
+    let offset = world - camera.eye.xyz;
+    let distance = dot(offset, camera.forward.xyz);
     var seen: Seen;
     // Depth is the least distance over the distance: 1 near, 0 far.
-    seen.at = vec4f(dot(from, camera.right.xyz) / camera.right.w, dot(from, camera.up.xyz) / camera.up.w, camera.forward.w, distance);
+    seen.at = vec4f(dot(offset, camera.right.xyz) / camera.right.w, dot(offset, camera.up.xyz) / camera.up.w, camera.forward.w, distance);
     seen.normal = vec3f(dot(turn[0], normal), dot(turn[1], normal), dot(turn[2], normal));
     seen.colour = unpack4x8unorm(corner.z).xyz;
-    seen.to_eye = -from;
+    seen.to_eye = -offset;
     return seen;
 }
 

@@ -367,9 +367,9 @@ fn project(@builtin(global_invocation_id) id: vec3u) {
         if abs(here.h) >= near_enough && steepness >= constants.least_steepness {
             var stride = here.gradient * (-here.h / steepness);
             let most = constants.step * r;
-            let length = length(stride);
-            if length > most {
-                stride *= most / length;
+            let long = length(stride);
+            if long > most {
+                stride *= most / long;
             }
             let there = level(v, x + stride);
             evaluations++;
