@@ -57,6 +57,49 @@ fn a_crowd_that_cannot_be_is_refused_and_nothing_is_written() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "only the scene is there");
 }
 
+#[test]
+fn a_graphics_card_is_used_or_one_line_says_why_not() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("scene.toml"), SCENE).unwrap();
+    let crowd = ["crowd", "scene.toml", "--no-cache", "--gpu"];
+    let output =
+        done(&[&crowd[..], &["--picture", "arms.png", "--size", "64x48", "--json"]].concat(), folder.path());
+    let (said, json) = (text(&output.stderr), text(&output.stdout));
+    let card = json.lines().find(|line| line.contains("\"card\"")).unwrap();
+    // Which of the two depends on how the program was built, and on the machine.
+    let none = card.contains("null");
+    assert_eq!(none, said.matches("using the processor").count() == 1, "{said}{card}");
+    assert!(folder.path().join("arms.png").exists());
+    let output = ecorche(&[&crowd[..], &["-o", "out.pc2"]].concat(), folder.path());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("--output"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn keys_tense_a_parametric_muscle_over_their_clip() {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = |clip: &str, parameter: &str| {
+        format!(
+            "{MUSCLE}[[keys]]\nclip = \"{clip}\"\nmuscle = \"biceps\"\nside = \"left\"\nparameter = \"{parameter}\"\n\
+             values = [[0.0, 1.0]]\n"
+        )
+    };
+    let mut bytes = Vec::new();
+    for text in [MUSCLE.to_owned(), keys("curl", "activation"), keys("another", "activation")] {
+        std::fs::write(folder.path().join("a.toml"), text).unwrap();
+        let bake = ["bake", "sample:arm?resolution=2000", "--anatomy", "a.toml", "--method", "parametric"];
+        let frame = ["--clip", "curl", "--frames", "0-0", "--no-mesh", "-o", "out.pc2"];
+        done(&[&bake[..], &frame].concat(), folder.path());
+        bytes.push(std::fs::read(folder.path().join("out.pc2")).unwrap());
+    }
+    assert_ne!(bytes[0], bytes[1], "keyed to be tense at the start");
+    assert_eq!(bytes[0], bytes[2], "keys of another clip do nothing");
+    std::fs::write(folder.path().join("a.toml"), keys("curl", "gain")).unwrap();
+    let output = ecorche(&["info", "sample:arm?resolution=2000", "--anatomy", "a.toml"], folder.path());
+    let said = text(&output.stderr);
+    assert!(said.contains("a.toml:14:") && said.contains("only the activation"), "{said}");
+}
+
 const MUSCLE: &str = r#"version = 1
 [[parametric]]
 name = "biceps"
@@ -76,7 +119,10 @@ fn wrong_parametric_muscles_are_refused_with_file_and_line() {
     let info = ["info", "sample:arm?resolution=2000", "--anatomy", "a.toml"];
     let cases = [
         ("bulge = [0.0, 0.0, 1.0]", "bulge = [0.0, 1.0, 0.0]", ":7:", "5 degrees"),
+        // 4 degrees from the line, which is nearly the bone.
+        ("bulge = [0.0, 0.0, 1.0]", "bulge = [0.0, 1.0, 0.05]", ":7:", "5 degrees"),
         ("centre = 0.5", "centre = 0.99", ":8:", "must be from 0.05 to 0.95"),
+        ("centre = 0.5", "centre = 0.04", ":8:", "must be from 0.05 to 0.95"),
         ("thickness = [0.004", "thickness = [-0.004", ":9:", "must not be negative"),
         ("thickness = [0.004", "thickness = [nan", ":9:", "finite"),
         (

@@ -67,6 +67,7 @@ impl Look {
             Self::Lbs => Stack::linear(),
             Self::Dqs => Stack::dual_quaternion(),
             Self::Cor => Stack::centre_of_rotation(),
+            Self::Parametric => Stack::parametric(),
             Self::Implicit => Stack::implicit(),
             Self::Muscles => Stack::muscles(),
         }
@@ -79,6 +80,7 @@ impl Look {
             Self::Implicit => a.skin == b.skin,
             // Keys are looked up while playing, in the body's own copy.
             Self::Muscles => a == b,
+            Self::Parametric => a.body == b.body,
         }
     }
 }

@@ -247,6 +247,7 @@ impl Document {
             "skin": skin,
             "muscle": body.muscle,
             "fat": body.fat,
+            "parametric": body.parametric,
             "keys": body.keys,
         })
     }

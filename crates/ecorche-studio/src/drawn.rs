@@ -80,6 +80,11 @@ impl Drawn {
         self.sources.len()
     }
 
+    /// Mesh, file vertex and shading slot of each drawn vertex.
+    pub fn sources(&self) -> &[[u32; 3]] {
+        &self.sources
+    }
+
     /// Mesh and file vertex of a drawn vertex.
     pub fn source(&self, vertex: u32) -> Option<[usize; 2]> {
         self.sources.get(vertex as usize).map(|&[mesh, vertex, _]| [mesh as usize, vertex as usize])
@@ -156,7 +161,7 @@ impl Cube {
 /// A direction as two numbers from -1 to 1: the octahedron's upper half seen from above, its lower half folded outward.
 ///
 /// Based on: Cigolle et al. A survey of efficient representations for independent unit vectors. 2014.
-fn folded(normal: Vec3) -> [f32; 2] {
+pub(crate) fn folded(normal: Vec3) -> [f32; 2] {
     let sum = normal.abs().element_sum();
     let Vec3 { x, y, z } = if sum > 0.0 { normal / sum } else { Vec3::ZERO };
     if z < 0.0 { [(1.0 - y.abs()) * x.signum(), (1.0 - x.abs()) * y.signum()] } else { [x, y] }

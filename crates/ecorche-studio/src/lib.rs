@@ -22,6 +22,7 @@ mod document;
 mod drawn;
 mod dropped;
 mod engine;
+mod film;
 mod flesh;
 mod folder;
 mod habits;

@@ -64,6 +64,8 @@ pub enum Kind {
     Verdict = 13,
     /// The poses that are kept.
     Poses = 14,
+    /// A clip for a crowd: weights and muscles, and every frame's poses. An answer to `crowd/NUMBER`.
+    Crowd = 15,
 }
 
 /// Numbers that follow a message's head.
@@ -264,6 +266,8 @@ pub enum Look {
     Dqs,
     /// Centres of rotation.
     Cor,
+    /// Dual quaternions, displaced by parametric muscles.
+    Parametric,
     /// Tracking of the field.
     Implicit,
     /// The same over muscles and fat.

@@ -7,6 +7,7 @@
 use crate::desk::Desk;
 use crate::dropped::LARGEST_FILE;
 use crate::engine::Engine;
+use crate::film;
 use crate::folder;
 use crate::mailbox::Mailbox;
 use crate::message::{self, LARGEST_TEXT, Request as Asked, VERSION};
@@ -108,6 +109,7 @@ pub async fn serve(listener: tokio::net::TcpListener, address: Address, desk: Ar
         .route("/{token}/picture/{number}", get(picture))
         .route("/{token}/sample/{name}", get(sample))
         .route("/{token}/drop/{batch}/{name}", post(take_file))
+        .route("/{token}/crowd/{clip}", get(crowd))
         .route(&format!("/{{token}}/engine/v{VERSION}"), get(engine))
         .layer(middleware::from_fn_with_state(server.clone(), guard))
         .with_state(server);
@@ -239,6 +241,20 @@ async fn copy(desk: &Desk, batch: &str, name: &str, body: Body) -> Result<(), St
         std::io::Write::write_all(&mut file, &part).map_err(words)?;
     }
     Ok(())
+}
+
+/// A clip for a crowd, by its number; the page plays it.
+async fn crowd(State(server): State<Arc<Server>>, Path((_, clip)): Path<(String, usize)>) -> Response {
+    let filmed = move || match server.desk.here().studio {
+        Some(studio) => film::film(&studio, clip),
+        None => Err("no character is open".to_owned()),
+    };
+    // Binding and sampling take a second.
+    match tokio::task::spawn_blocking(filmed).await {
+        Ok(Ok(bytes)) => ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response(),
+        Ok(Err(problem)) => (StatusCode::UNPROCESSABLE_ENTITY, problem).into_response(),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
 }
 
 fn bundled(name: &str) -> Response {

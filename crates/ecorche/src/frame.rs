@@ -1,7 +1,7 @@
 //! One deformed moment of a character.
 
 use crate::muscle::Flesh;
-use crate::muscle::parametric::Posed;
+use crate::muscle::parametric::{Parametric, Posed};
 use crate::pieces::Pieces;
 use crate::skinning::Surface;
 use crate::surface::SurfaceReport;
@@ -48,6 +48,8 @@ pub struct Found {
     pub free_flesh: Flesh,
     /// Parametric muscles; empty without.
     pub parametric: Vec<Posed>,
+    /// What they are and which skin they move; `None` without.
+    pub parametric_muscles: Option<Arc<Parametric>>,
     /// Name and milliseconds of each stage, in order, on this machine; empty without tracking.
     pub stages: Vec<(&'static str, f64)>,
     /// Positions of the traced vertex, each with the stage that moved it there; empty if none is traced, and for schemes
@@ -88,6 +90,7 @@ impl Found {
         self.pieces = None;
         self.faded.clear();
         self.parametric.clear();
+        self.parametric_muscles = None;
         for flesh in [&mut self.flesh, &mut self.free_flesh] {
             flesh.muscles.clear();
             flesh.fat.clear();

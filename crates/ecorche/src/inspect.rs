@@ -12,7 +12,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 /// The quantities there are, with what they show.
-pub const QUANTITIES: [(&str, &str); 13] = [
+pub const QUANTITIES: [(&str, &str); 15] = [
     ("stretch", "mean length of the edges around a vertex over rest"),
     ("depth", "depth of vertices inside another part of the skin"),
     ("crossing", "triangles that meet others, and did not at rest"),
@@ -25,12 +25,17 @@ pub const QUANTITIES: [(&str, &str); 13] = [
     ("vertex-state", "0 asleep, 1 free, 2 in contact, 3 fell back; with tracking"),
     ("gradient-angle", "angle between the gradients of two parts in contact; with tracking"),
     ("pierce", "how far muscles stand out of the skin there; with muscles"),
+    ("muscle-weight", "how much of the parametric muscles' motion skin shows; with parametric muscles"),
+    ("muscle-weight:NAME", "of one of them; no value outside its template"),
     ("evaluations", "how often the fields were sampled for a vertex; with tracking"),
 ];
 
 /// Those that only tracking finds.
 const OF_TRACKING: [&str; 7] =
     ["role", "iso-error", "contact", "beta", "vertex-state", "gradient-angle", "evaluations"];
+
+/// What the name of a parametric muscle follows.
+const OF_MUSCLE: &str = "muscle-weight:";
 
 /// Values of a named quantity, one list per mesh, one value per file vertex.
 #[derive(Clone, Debug)]
@@ -65,6 +70,17 @@ pub enum QuantityError {
     /// The frame has no muscles.
     #[error("{0}: needs muscles; choose the method muscles, and an anatomy that has any")]
     NoMuscles(String),
+    /// The frame has no parametric muscles.
+    #[error("{0}: needs parametric muscles; choose the method parametric, and an anatomy that has any")]
+    NoParametric(String),
+    /// None of that name.
+    #[error("{quantity}: no parametric muscle of that name; the first is \"{first}\"")]
+    NoSuchMuscle {
+        /// As asked for.
+        quantity: String,
+        /// One there is.
+        first: String,
+    },
     /// The surface cannot be judged.
     #[error(transparent)]
     Judge(#[from] crate::measure::JudgeError),
@@ -91,6 +107,7 @@ impl<'a> Inspector<'a> {
                 let found = character.skeleton.find(joint);
                 Some(found.ok_or_else(|| QuantityError::NoSuchJoint(joint.to_owned()))? as u32)
             }
+            None if name.starts_with(OF_MUSCLE) => None,
             None if QUANTITIES.iter().any(|q| q.0 == name) => None,
             None => return Err(QuantityError::Unknown(name.to_owned())),
         };
@@ -106,6 +123,11 @@ impl<'a> Inspector<'a> {
         let of_tracking = OF_TRACKING.contains(&self.name.as_str());
         if of_tracking && tracked.reports.len() != self.surface.mesh.positions.len() {
             return Err(QuantityError::NotTracked(self.name.clone()));
+        }
+        if self.name.starts_with("muscle-weight") {
+            let values = self.muscle_weights(frame)?;
+            let (range, map) = ([0.0, 1.0], ColourMap::Sequential);
+            return Ok(Quantity { name: self.name.clone(), unit: "", range, map, values });
         }
         let (unit, range, map, values) = match (self.name.as_str(), self.joint) {
             (_, Some(joint)) => ("", [0.0, 1.0], ColourMap::Sequential, self.weights(joint)),
@@ -150,6 +172,32 @@ impl<'a> Inspector<'a> {
             distances.fold(0.0f32, |most, near| most.max(-1e3 * near.distance as f32))
         };
         Ok(self.surface.positions(frame).par_iter().with_min_len(256).map(depth).collect())
+    }
+
+    /// Weights of parametric muscles per mesh and vertex: of the named one, or the sum of all, at most 1.
+    fn muscle_weights(&self, frame: &Frame) -> Result<Vec<Vec<f32>>, QuantityError> {
+        let wrong = || QuantityError::NoParametric(self.name.clone());
+        let muscles = frame.found.parametric_muscles.as_ref().ok_or_else(wrong)?;
+        let wanted = self.name.strip_prefix(OF_MUSCLE);
+        let number = wanted.map(|name| (0..muscles.len()).find(|&k| muscles.title(k) == name));
+        if number == Some(None) {
+            let (quantity, first) = (self.name.clone(), muscles.title(0).to_owned());
+            return Err(QuantityError::NoSuchMuscle { quantity, first });
+        }
+        let of_mesh = |(m, mesh): (usize, &crate::character::Mesh)| {
+            let outside = if wanted.is_some() { f32::NAN } else { 0.0 };
+            let mut values = vec![outside; mesh.positions.len()];
+            for (v, entries) in muscles.influence(m).entries() {
+                let counted =
+                    entries.iter().filter(|e| number.flatten().is_none_or(|k| k == usize::from(e.muscle)));
+                let sum: f32 = counted.map(|entry| entry.weight).sum();
+                if sum > 0.0 {
+                    values[v as usize] = sum.min(1.0);
+                }
+            }
+            values
+        };
+        Ok(self.character.meshes.iter().enumerate().map(of_mesh).collect())
     }
 
     fn weights(&self, joint: u32) -> Vec<f32> {

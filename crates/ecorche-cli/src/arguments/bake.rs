@@ -196,6 +196,10 @@ pub struct CrowdArguments {
     /// Write one cache in which all instances are one mesh
     #[arg(long)]
     pub merged: bool,
+    /// Deform and draw on a graphics card where there is one and this program was built for it; on the processor otherwise.
+    /// Not with caches: only the processor's bits are promised
+    #[arg(long, conflicts_with = "output")]
+    pub gpu: bool,
     /// Draw the crowd to this PNG
     #[arg(long, value_name = "OUT")]
     pub picture: Option<PathBuf>,

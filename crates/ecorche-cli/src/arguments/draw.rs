@@ -26,7 +26,8 @@ Examples:
   ecorche render hero.glb -o stretch.png --clip squat --frame 24 --show stretch
 
 Quantities for --show: stretch, depth, crossing, region, weight:JOINT; and with the method implicit role, iso-error, contact,
-beta, vertex-state, gradient-angle, evaluations; with the method muscles pierce")]
+beta, vertex-state, gradient-angle, evaluations; with the method muscles pierce; with the method parametric muscle-weight and
+muscle-weight:NAME")]
 pub struct Render {
     /// The character.
     #[command(flatten)]

@@ -1,5 +1,6 @@
 //! `ecorche crowd`: many characters at once, timed, as caches and as a picture.
 
+use super::card::Card;
 use super::{write_json, write_png};
 use crate::arguments::CrowdArguments;
 use crate::console::Console;
@@ -41,21 +42,34 @@ pub fn run(arguments: &CrowdArguments, console: &Console) -> Result<Outcome, Fai
         let (first, last) = (scene.frames.start(), scene.frames.end());
         return Err(format!("--frame {drawn}: the scene has frames {first} to {last}").into());
     }
+    let mut card = if arguments.gpu { Card::of(&scene.crowd, console) } else { None };
     // The first frame makes room; it is made twice, so that it is timed like the others.
-    scene.crowd.frame(scene.time(*scene.frames.start()), scene.eye);
+    let first = *scene.frames.start();
+    deform(&mut scene, first, &mut card, console);
     let bar = console.progress("crowd", scene.frames.clone().count());
     let (mut times, mut last) = (Vec::new(), CrowdReport::default());
     let mut shown = None;
     for frame in scene.frames.clone() {
         let (time, start) = (scene.time(frame), Instant::now());
-        last = scene.crowd.frame(time, scene.eye);
+        last = deform(&mut scene, frame, &mut card, console);
         times.push(start.elapsed().as_secs_f64() * 1e3);
         if let Some(writer) = &mut writer {
             writer.write(&scene.crowd, time)?;
         }
         if arguments.picture.is_some() && frame == drawn {
             let (width, height) = arguments.size.unwrap_or((1600, 900));
-            shown = Some(picture(&scene.crowd, arguments.view, width, height));
+            let drawn =
+                card.as_ref().and_then(|card| card.picture(&scene.crowd, arguments.view, width, height));
+            shown = Some(match drawn {
+                Some(drawn) => drawn,
+                None => {
+                    // On a card the crowd's own frames are not there.
+                    if card.is_some() {
+                        scene.crowd.frame(time, scene.eye);
+                    }
+                    picture(&scene.crowd, arguments.view, width, height)
+                }
+            });
         }
         bar.inc(1);
     }
@@ -82,8 +96,8 @@ pub fn run(arguments: &CrowdArguments, console: &Console) -> Result<Outcome, Fai
     let mut sorted = times.clone();
     sorted.sort_by(f64::total_cmp);
     let (median, worst) = (sorted[sorted.len() / 2], sorted[sorted.len() - 1]);
-    let vertices: usize =
-        scene.crowd.members().iter().flat_map(|m| &m.frame.meshes).map(|m| m.positions.len()).sum();
+    let meshes = scene.crowd.instances().iter().flat_map(|i| &characters[i.body].meshes);
+    let vertices: usize = meshes.map(|mesh| mesh.positions.len()).sum();
     let [full, skinned, still] = last.levels;
     if arguments.json.as_deref() != Some(Path::new("-")) {
         console.print(format_args!(
@@ -112,10 +126,26 @@ pub fn run(arguments: &CrowdArguments, console: &Console) -> Result<Outcome, Fai
             "milliseconds": times,
             "median": median,
             "last": last,
+            "card": card.as_ref().map(Card::name),
         });
         write_json(path, &value, console)?;
     }
     Ok(Outcome::Done)
+}
+
+/// Deforms the crowd for a frame: on the card while it works, else on the processor.
+fn deform(scene: &mut Scene, frame: usize, card: &mut Option<Card>, console: &Console) -> CrowdReport {
+    let (time, eye) = (scene.time(frame), scene.eye);
+    if let Some(running) = card {
+        match running.frame(&mut scene.crowd, time, eye) {
+            Ok(report) => return report,
+            Err(reason) => {
+                console.warn(&format!("--gpu: {reason}; going on on the processor"));
+                *card = None;
+            }
+        }
+    }
+    scene.crowd.frame(time, eye)
 }
 
 /// Whether a cache holds points only.

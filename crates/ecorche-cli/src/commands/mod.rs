@@ -2,6 +2,7 @@
 
 pub mod bake;
 pub mod bench;
+mod card;
 pub mod completions;
 pub mod crowd;
 pub mod demo;

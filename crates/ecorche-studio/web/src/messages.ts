@@ -1,14 +1,14 @@
 /** What page and engine say to each other; the engine's side is src/message.rs. */
 
-import type { Fat, Keys, Muscle, Skin } from "./anatomy_keys.ts";
+import type { Fat, Keys, Muscle, Parametric, Skin } from "./anatomy_keys.ts";
 
-export type { Attachment, Fat, JointSettings, Muscle, SampleChanges } from "./anatomy_keys.ts";
+export type { Attachment, Fat, JointSettings, Muscle, Parametric, SampleChanges } from "./anatomy_keys.ts";
 
 export const VERSION = 6;
 
-export const Kind = { Character: 1, Document: 2, Frame: 3, Inside: 4, Notice: 5, Bake: 6, Graph: 7, Flesh: 8, Pieces: 9, Busy: 10, Desk: 11, Folder: 12, Verdict: 13, Poses: 14 } as const;
+export const Kind = { Character: 1, Document: 2, Frame: 3, Inside: 4, Notice: 5, Bake: 6, Graph: 7, Flesh: 8, Pieces: 9, Busy: 10, Desk: 11, Folder: 12, Verdict: 13, Poses: 14, Crowd: 15 } as const;
 
-export type Look = "lbs" | "dqs" | "cor" | "implicit" | "muscles";
+export type Look = "lbs" | "dqs" | "cor" | "implicit" | "muscles" | "parametric";
 export type Side = Muscle["side"];
 export type Controller = NonNullable<Skin["controller"]>;
 export type Vector = [number, number, number];
@@ -91,6 +91,7 @@ export interface Document {
   skin: Skin;
   muscle: Muscle[];
   fat: Fat[];
+  parametric: Parametric[];
   keys: Keys[];
 }
 
@@ -302,6 +303,25 @@ export interface Graph {
   squares: Float32Array;
 }
 
+/** A clip for a crowd; see the engine's film.rs. */
+export interface Film {
+  clip: string;
+  fps: number;
+  frames: number;
+  slots: number;
+  muscles: number;
+  vertices: number;
+  /** Vertices of more joints than are kept. */
+  dropped: number;
+  places: Float32Array;
+  normals: Int16Array;
+  slotsOfVertex: Uint16Array;
+  weights: Float32Array;
+  entries: Float32Array;
+  motions: Float32Array;
+  muscleTexels: Float32Array;
+}
+
 export interface InsideRequest {
   flesh: boolean;
   samples: { bone: string | null } | null;
@@ -338,7 +358,7 @@ export type Value = boolean | number | string | Value[] | { [key: string]: Value
 export type Target =
   | "skin"
   | { joint: string }
-  | { entry: ["muscle" | "fat", string, Side] }
+  | { entry: ["muscle" | "fat" | "parametric", string, Side] }
   | { keys: number };
 
 export type Edit =
@@ -346,6 +366,7 @@ export type Edit =
   | { clear: { target: Target; field: string } }
   | { addmuscle: Partial<Muscle> }
   | { addfat: Partial<Fat> }
+  | { addparametric: Partial<Parametric> }
   | { addkeys: Keys }
   | { remove: Target }
   | { duplicate: { target: Target; name: string } }
@@ -419,6 +440,16 @@ function open(buffer: ArrayBuffer): { kind: number; head: unknown; arrays: Numbe
     at += padded(bytes);
   }
   return { kind: words.getUint16(6, true), head, arrays };
+}
+
+/** Reads the film of a crowd. */
+export function decodeFilm(buffer: ArrayBuffer): Film {
+  const { kind, head, arrays } = open(buffer);
+  if (kind !== Kind.Crowd) throw new Error(`a message of kind ${kind} is no film of a crowd`);
+  const [places, normals, slotsOfVertex, weights, entries, motions, muscleTexels] = arrays as [
+    Float32Array, Int16Array, Uint16Array, Float32Array, Float32Array, Float32Array, Float32Array,
+  ];
+  return { ...(head as Film), places, normals, slotsOfVertex, weights, entries, motions, muscleTexels };
 }
 
 /** Arrays of a frame before those of its skins. */

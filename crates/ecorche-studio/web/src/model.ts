@@ -20,6 +20,7 @@ import type {
   Muscle,
   Notice,
   Owners,
+  Parametric,
   Piece,
   Request,
   Rotation,
@@ -37,7 +38,7 @@ import { Wire } from "./wire.ts";
 export type Selection =
   | { kind: "none" }
   | { kind: "joint"; joint: number }
-  | { kind: "muscle" | "fat"; name: string; side: Side };
+  | { kind: "muscle" | "fat" | "parametric"; name: string; side: Side };
 
 /** A muscle or a fat pad. */
 export type Thing = Extract<Selection, { name: string }>;
@@ -561,9 +562,10 @@ export class Model {
 
   /** Puts an end of the selected muscle, or one point of it where it is a fan, somewhere else. */
   attach(end: "origin" | "insertion", strand: number, to: Attachment, drag: number | null = null): void {
-    const muscle = this.muscle();
+    const muscle = this.muscle() ?? this.parametric();
     if (muscle === null) return;
-    const target: Target = { entry: ["muscle", muscle.name, muscle.side] };
+    const kind = this.selection.kind === "parametric" ? "parametric" : "muscle";
+    const target: Target = { entry: [kind, muscle.name, muscle.side] };
     const now = muscle[end];
     const point: Value = { bone: to.bone, at: to.at };
     const value = Array.isArray(now) ? now.map((old, k): Value => (k === strand ? point : { bone: old.bone, at: old.at })) : point;
@@ -653,6 +655,13 @@ export class Model {
     return this.document?.muscle.find((m) => m.name === name && covers(m, side)) ?? null;
   }
 
+  /** The selected parametric muscle as the file has it. */
+  parametric(): Parametric | null {
+    const { selection } = this;
+    if (selection.kind !== "parametric") return null;
+    return this.document?.parametric.find((m) => m.name === selection.name && covers(m, selection.side)) ?? null;
+  }
+
   fat(): Fat | null {
     const { selection } = this;
     if (selection.kind !== "fat") return null;
@@ -668,6 +677,6 @@ export function nameOf({ name, joints, vertices }: Character): string {
 const OPPOSITE: Record<Side, Side> = { left: "right", right: "left", middle: "middle" };
 
 /** Whether an entry is the one of that side, or its mirror image is. */
-function covers(entry: Muscle | Fat, side: Side): boolean {
+function covers(entry: Muscle | Fat | Parametric, side: Side): boolean {
   return entry.side === side || (entry.mirror && OPPOSITE[entry.side] === side);
 }

@@ -15,7 +15,7 @@ export interface Tab {
   label: string;
   title: string;
   /** What it belongs to: the selected thing of that kind, or the page. */
-  of: "joint" | "muscle" | "fat" | "page";
+  of: "joint" | "muscle" | "parametric" | "fat" | "page";
   /** When it is drawn anew; those of a selection also when that changes. */
   on: readonly (keyof Events)[];
   /** Whether it shows what depends on the moment. */

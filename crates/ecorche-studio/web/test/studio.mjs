@@ -10,6 +10,7 @@
 
 import { mkdirSync } from "node:fs";
 import { costs } from "./costs.mjs";
+import { crowds } from "./crowds.mjs";
 import { editing } from "./editing.mjs";
 import { openBrowser } from "./engine.mjs";
 import { keeping } from "./keeping.mjs";
@@ -27,7 +28,7 @@ if (options.pictures !== "") {
   process.exit(0);
 }
 let failed = 0;
-for (const [name, step] of Object.entries({ ...opening, ...looking, ...editing, ...keeping, ...serving, ...costs })) {
+for (const [name, step] of Object.entries({ ...opening, ...looking, ...editing, ...crowds, ...keeping, ...serving, ...costs })) {
   if (!name.includes(options.only)) continue;
   const started = performance.now();
   try {

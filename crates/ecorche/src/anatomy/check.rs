@@ -3,7 +3,7 @@
 use super::{Anatomy, BindFrames};
 use crate::character::{Character, Skeleton};
 use crate::geom::Adjacency;
-use crate::muscle::definition::{Attachment, MuscleDef};
+use crate::muscle::definition::{Attachment, MuscleDef, Parameter, Side};
 use crate::muscle::parametric::Parametric;
 use crate::muscle::{BuildError, Musculature};
 use crate::schema::names::suggestion;
@@ -57,12 +57,19 @@ impl Anatomy {
             check.joint(&root.key("bone").index(k).key("bone"), &bone.bone);
         }
         for (k, keys) in self.body.keys.iter().enumerate() {
-            let mut muscles = self.body.muscle.iter();
-            let known = muscles.any(|m| {
-                m.name == keys.muscle && (m.side == keys.side || (m.mirror && m.side == keys.side.opposite()))
-            });
-            if !known {
-                let near = suggestion(&keys.muscle, self.body.muscle.iter().map(|m| m.name.as_str()));
+            let is_it = |name: &str, side: Side, mirror: bool| {
+                name == keys.muscle && (side == keys.side || (mirror && side == keys.side.opposite()))
+            };
+            let known = self.body.muscle.iter().any(|m| is_it(&m.name, m.side, m.mirror));
+            let parametric = self.body.parametric.iter().any(|m| is_it(&m.name, m.side, m.mirror));
+            if parametric && !known && keys.parameter != Parameter::Activation {
+                let message = "of a parametric muscle only the activation can be keyed; write parameter = \"activation\"";
+                check.add(&root.key("keys").index(k).key("parameter"), message.to_owned());
+            }
+            if !known && !parametric {
+                let names = self.body.muscle.iter().map(|m| m.name.as_str());
+                let names = names.chain(self.body.parametric.iter().map(|m| m.name.as_str()));
+                let near = suggestion(&keys.muscle, names);
                 let remedy = if near.is_empty() { "; name one of this file".to_owned() } else { near };
                 let (name, side) = (&keys.muscle, keys.side.name());
                 check.add(

@@ -7,6 +7,7 @@
 use super::problem::AnatomyError;
 use super::{AnatomyFile, keys, write};
 use crate::muscle::definition::{FatDef, KeysDef, MuscleDef, Side};
+use crate::muscle::parametric::ParametricDef;
 use crate::schema::{Path, Step, Table as Keys, Value, key_text};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -20,6 +21,8 @@ pub enum Kind {
     Muscle,
     /// `[[fat]]`
     Fat,
+    /// `[[parametric]]`
+    Parametric,
 }
 
 impl Kind {
@@ -27,6 +30,7 @@ impl Kind {
         match self {
             Self::Muscle => "muscle",
             Self::Fat => "fat",
+            Self::Parametric => "parametric",
         }
     }
 }
@@ -53,6 +57,7 @@ impl Target {
             Self::Joint(_) => &keys::JOINT,
             Self::Entry(Kind::Muscle, ..) => &keys::MUSCLE,
             Self::Entry(Kind::Fat, ..) => &keys::FAT,
+            Self::Entry(Kind::Parametric, ..) => &keys::PARAMETRIC,
             Self::Keys(_) => &keys::KEYS,
         }
     }
@@ -82,6 +87,8 @@ pub enum Edit {
     AddMuscle(Box<MuscleDef>),
     /// Writes a new fat pad after the last.
     AddFat(Box<FatDef>),
+    /// Writes a new parametric muscle after the last.
+    AddParametric(Box<ParametricDef>),
     /// Writes new keys after the last.
     AddKeys(Box<KeysDef>),
     /// Removes an entry.
@@ -149,6 +156,7 @@ impl AnatomyFile {
             Edit::Clear { target, field } => self.set(target, field, None)?,
             Edit::AddMuscle(muscle) => self.add(Kind::Muscle.key(), write::muscle(muscle))?,
             Edit::AddFat(fat) => self.add(Kind::Fat.key(), write::fat(fat))?,
+            Edit::AddParametric(muscle) => self.add(Kind::Parametric.key(), write::parametric(muscle))?,
             Edit::AddKeys(keys) => self.add("keys", write::keys(keys))?,
             Edit::Remove(target) => {
                 let (block, _) = self.block(target)?;
@@ -212,6 +220,9 @@ impl AnatomyFile {
             }
             Target::Entry(Kind::Fat, name, side) => {
                 body.fat.iter().position(|f| same(&f.name, f.side, f.mirror, &(name, *side)))
+            }
+            Target::Entry(Kind::Parametric, name, side) => {
+                body.parametric.iter().position(|m| same(&m.name, m.side, m.mirror, &(name, *side)))
             }
             Target::Keys(index) => (*index < body.keys.len()).then_some(*index),
         };

@@ -7,6 +7,7 @@ use crate::muscle::definition::{
     ActivationDef, ActivationSource, Attachment, CollideDef, CubicDef, FatDef, Footprint, KeysDef, MuscleDef,
     Parameter, ProfileDef, ProfilesDef, Side, SinesDef,
 };
+use crate::muscle::parametric::ParametricDef;
 use glam::Vec3;
 
 const FILE: &str = r#"# an arm
@@ -229,6 +230,16 @@ fn set(target: Target, field: &str, value: impl Into<Value>) -> Edit {
 fn edits() -> Vec<Edit> {
     let elbow = || Target::Joint("LeftForeArm".to_owned());
     let new = parse(FILE).anatomy().body.muscle[0].clone();
+    let calf = |side: Side| Target::Entry(Kind::Parametric, "calf".to_owned(), side);
+    let parametric = ParametricDef {
+        name: "calf".to_owned(),
+        side: Side::Left,
+        origin: new.origin.0[0].clone(),
+        insertion: new.insertion.0[0].clone(),
+        bulge: Vec3::Z,
+        thickness: [0.004, 0.01, 0.02, 0.02, 0.01, 0.004],
+        ..ParametricDef::default()
+    };
     vec![
         set(biceps(), "width", 0.5f32),
         set(biceps(), "eccentricity", 0.25f32),
@@ -252,6 +263,10 @@ fn edits() -> Vec<Edit> {
         set(Target::Keys(0), "muscle", "triceps brachii"),
         Edit::Remove(Target::Keys(0)),
         Edit::Remove(elbow()),
+        Edit::AddParametric(Box::new(parametric)),
+        set(calf(Side::Left), "centre", 0.4f32),
+        Edit::Mirror { target: calf(Side::Left), linked: true },
+        Edit::Remove(calf(Side::Right)),
     ]
 }
 
@@ -293,6 +308,11 @@ fn edits_do_what_they_say_and_keep_comments() {
         assert!(last.text().contains(comment), "{}", last.text());
     }
     assert!(!last.text().contains("# the elbow differs"), "a block's comment goes with it");
+    let calves = |file: &AnatomyFile| file.anatomy().body.parametric.clone();
+    assert_eq!(calves(&apply(&all[22]))[0].thickness[2], 0.02);
+    assert_eq!(calves(&apply(&all[23]))[0].centre, 0.4);
+    assert!(calves(&apply(&all[24]))[0].mirror);
+    assert!(calves(&apply(&all[25])).is_empty(), "found by the side of its mirror image");
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub use picture::picture;
 pub use scene::{Scene, SceneError};
 pub use write::{Writer, rest_mesh};
 
-use crate::character::Pose;
+use crate::character::{Clip, Pose};
 use crate::deform::{Body, How, Workspace};
 use crate::frame::Frame;
 use glam::{Affine3A, Vec3};
@@ -53,6 +53,22 @@ pub struct Instance {
 impl Default for Instance {
     fn default() -> Self {
         Self { body: 0, clip: None, offset: 0.0, place: Affine3A::IDENTITY, tension: 0.0 }
+    }
+}
+
+impl Instance {
+    /// Its clip; `None` without one, and where its body has none of that number.
+    pub fn clip_of<'a>(&self, body: &'a Body) -> Option<&'a Clip> {
+        body.character().clips.get(self.clip?)
+    }
+
+    /// Its pose at a time of the crowd, seconds; `pose` is one of its body's. Returns the moment of its clip, or `time`
+    /// without one.
+    pub fn sample(&self, body: &Body, time: f32, pose: &mut Pose) -> f32 {
+        let Some(clip) = self.clip_of(body) else { return time };
+        let moment = clip.start + wrapped(time + self.offset, clip.length());
+        clip.sample(moment, pose);
+        moment
     }
 }
 
@@ -174,18 +190,12 @@ impl Crowd {
             if member.body != instance.body {
                 (member.body, member.pose) = (instance.body, Pose::rest(body.character()));
             }
-            let moment = match instance.clip.and_then(|clip| body.character().clips.get(clip)) {
-                Some(clip) => {
-                    let moment = clip.start + wrapped(time + instance.offset, clip.length());
-                    clip.sample(moment, &mut member.pose);
-                    moment
-                }
-                None => time,
-            };
+            let moment = instance.sample(body, time, &mut member.pose);
             // A thread that panicked left nothing half done in the pool: it holds whole workspaces only.
             let taken = pool.lock().unwrap_or_else(|poison| poison.into_inner()).pop();
             let mut workspace = taken.unwrap_or_default();
-            let how = How { tension: instance.tension, bare: member.level != Level::Full, alone: true };
+            let clip = instance.clip_of(body).map(|clip| clip.name.as_str());
+            let how = How { clip, tension: instance.tension, bare: member.level != Level::Full, alone: true };
             body.deform_as(&member.pose, moment, how, &mut workspace, &mut member.frame);
             pool.lock().unwrap_or_else(|poison| poison.into_inner()).push(workspace);
         });
@@ -218,6 +228,11 @@ impl Crowd {
         &mut self.instances
     }
 
+    /// Up to which distance they are deformed how.
+    pub fn detail(&self) -> Detail {
+        self.detail
+    }
+
     /// The bodies that instances share.
     pub fn bodies(&self) -> &[Body] {
         &self.bodies
@@ -230,7 +245,8 @@ impl Crowd {
 }
 
 impl Detail {
-    fn level(&self, instance: &Instance, eye: Option<Vec3>) -> Level {
+    /// How to deform an instance that is seen from `eye`, world; [`Level::Full`] without one.
+    pub fn level(&self, instance: &Instance, eye: Option<Vec3>) -> Level {
         let Some(eye) = eye else { return Level::Full };
         let distance = eye.distance(instance.place.translation.into());
         match distance {

@@ -101,6 +101,14 @@ impl Implicit {
         Ok(Self { surface, parts, tree, flesh, yielding, scheme })
     }
 
+    /// The tracker of contact; `None` for the schemes of the papers.
+    pub fn tracker(&self) -> Option<&robust::Tracker> {
+        match &self.scheme {
+            Scheme::Robust(tracker) => Some(tracker),
+            Scheme::Papers(_) => None,
+        }
+    }
+
     pub fn musculature(&self) -> Option<&Musculature> {
         self.flesh.as_ref().map(Flesh::musculature)
     }

@@ -167,7 +167,9 @@ impl Workspace {
 
 /// What one of many asks for beside its pose.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct How {
+pub(crate) struct How<'a> {
+    /// The clip whose keys parametric muscles follow; that of the state without one.
+    pub clip: Option<&'a str>,
     /// Least activation of all parametric muscles, 0 to 1.
     pub tension: f32,
     /// Without parametric muscles.
@@ -288,9 +290,20 @@ impl Body {
         wrinkles.lengths(&surface.positions(smooth), &surface.positions(wrinkled)).collect()
     }
 
+    /// What tracks contact: its projections can be [moved elsewhere](crate::tracking::robust::offload). `None` without tracking,
+    /// without skin, and for the schemes of the papers. Clones of the body share it.
+    pub fn tracker(&self) -> Option<&robust::Tracker> {
+        self.implicit.as_ref()?.tracker()
+    }
+
     /// The character this body was made of.
     pub fn character(&self) -> &Arc<Character> {
         &self.character
+    }
+
+    /// What skins a mesh of the character.
+    pub fn skinner(&self, mesh: usize) -> &Skinner {
+        &self.skinners[mesh]
     }
 
     /// The stack it was bound for.
@@ -460,7 +473,9 @@ impl Body {
             }
         }
         if let Some(muscles) = self.parametric.as_ref().filter(|_| !how.bare) {
-            let clamped = muscles.pose(world_from_joint, how.tension, parametric);
+            let clip = how.clip.or(state.as_deref().and_then(|state| state.clip.as_deref()));
+            let clamped =
+                muscles.pose_at(world_from_joint, how.tension, clip.map(|clip| (clip, time)), parametric);
             let mut moved =
                 ParametricReport { muscles: muscles.len(), clamped, ..ParametricReport::default() };
             for (m, mesh) in meshes.iter_mut().enumerate() {
@@ -470,6 +485,7 @@ impl Body {
                 report.fell_back += displaced.fell_back;
             }
             found.parametric.extend_from_slice(&parametric.posed);
+            found.parametric_muscles = Some(muscles.clone());
             report.parametric = Some(moved);
         }
         let started = std::time::Instant::now();
@@ -548,7 +564,7 @@ fn bind_parametric(
         return Ok(None);
     }
     let made = Parametric::new(definitions, character, surface, &bind).map_err(BuildError::from)?;
-    Ok(Some(made))
+    Ok(Some(made.with_keys(&anatomy.keys)))
 }
 
 fn morph_weights(pose: &Pose, mesh: usize) -> &[f32] {

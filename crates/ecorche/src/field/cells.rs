@@ -127,6 +127,26 @@ impl Cells {
         Vec4::new(value, gx, gy, gz)
     }
 
+    /// Its smallest and largest corner, cells per metre, cells along each axis, and what the largest integer of a gradient
+    /// stands for.
+    pub(crate) fn shape(&self) -> ([Vec3A; 2], f32, UVec3, f32) {
+        ([self.low, self.high], self.cells_per_metre, self.last + UVec3::ONE, self.unit.y * FULL)
+    }
+
+    /// Appends value and gradient of every node as integers, x fastest.
+    pub(crate) fn nodes_into(&self, nodes: &mut Vec<[i16; 4]>) {
+        let [x, y, z] = (self.last + 2).to_array();
+        for (k, j, i) in (0..z).flat_map(|k| (0..y).flat_map(move |j| (0..x).map(move |i| (k, j, i)))) {
+            let node = UVec3::new(i, j, k);
+            let cell = node.min(self.last);
+            let [right, up, far] = (node - cell).to_array();
+            let cell = &self.cells[(cell.x + self.stride[0] * cell.y + self.stride[1] * cell.z) as usize];
+            let corner = (right + 2 * up + 4 * far) as usize;
+            let [gx, gy, gz] = cell.gradient.map(|axis| axis[corner]);
+            nodes.push([cell.value[corner], gx, gy, gz]);
+        }
+    }
+
     /// Bytes of the table.
     pub(crate) fn size_in_memory(&self) -> usize {
         size_of_val(self.cells.as_slice())

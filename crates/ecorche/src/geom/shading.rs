@@ -64,6 +64,16 @@ impl Shading {
         Self { slot_of_corner, slots: slot_normal.len(), triangles, corners_of_slot }
     }
 
+    /// The triangles by vertex.
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.triangles
+    }
+
+    /// The triangle corners that share the normal of a slot, as 3 * triangle + corner, ascending.
+    pub fn corners_of(&self, slot: usize) -> &[u32] {
+        self.corners_of_slot.get(slot)
+    }
+
     /// Unit normal of every slot for deformed `positions` (per file vertex).
     pub fn normals(&self, positions: &[Vec3]) -> Vec<Vec3> {
         let mut normals = Vec::new();

@@ -27,6 +27,10 @@ pub(super) struct Split {
 }
 
 impl Split {
+    /// No motion.
+    pub const STILL: Self =
+        Self { rigid: DualQuat { real: Vec4::W, dual: Vec4::ZERO }, stretch: Mat3A::IDENTITY };
+
     /// Splits `matrix`, whose numbers must be finite.
     pub fn new(matrix: &Affine3A) -> Self {
         let (rotation, stretch) = polar(glam::Mat3::from(matrix.matrix3).as_dmat3());

@@ -33,7 +33,7 @@ pub use surface::Surface;
 use crate::character::{Binding, Influences, Mesh};
 use centre_of_rotation::CentreOfRotation;
 use dual_quaternion::{RigidDualQuaternion, Split, StretchedDualQuaternion};
-use glam::{Affine3A, Vec3};
+use glam::{Affine3A, Mat3A, Vec3, Vec4};
 use layout::Layout;
 use linear::{Linear, Rigid};
 use serde::{Deserialize, Serialize};
@@ -103,6 +103,19 @@ pub struct Workspace {
     splits: Vec<Split>,
     /// Stay on the calling thread.
     pub(crate) alone: bool,
+}
+
+/// The motion of a slot, as a whole and as a stretch followed by a rigid motion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Motion {
+    /// World-from-bind.
+    pub matrix: Affine3A,
+    /// Its rigid part as a dual quaternion, x y z w: the rotation. That of no motion for linear blending, which does not ask.
+    pub real: Vec4,
+    /// Half the translation times the rotation.
+    pub dual: Vec4,
+    /// The part that comes first; identity for rigid matrices.
+    pub stretch: Mat3A,
 }
 
 /// A mesh's weights, laid out to be skinned many times.
@@ -255,6 +268,19 @@ impl Skinner {
             }
         };
         report
+    }
+
+    /// What [`Skinner::skin`] knows of every slot in a pose, for who skins elsewhere; the last one does not move. Returns how
+    /// many joints have no finite matrix: they are taken to be where they were at bind time.
+    pub fn motions(&self, world_from_joint: &[Affine3A], motions: &mut Vec<Motion>) -> usize {
+        let mut matrices = Vec::new();
+        let bad = self.pose_matrices(world_from_joint, &mut matrices).len();
+        let blends_rotations = self.skinning != Skinning::Linear;
+        motions.extend(matrices.into_iter().map(|matrix| {
+            let split = if blends_rotations { Split::new(&matrix) } else { Split::STILL };
+            Motion { matrix, real: split.rigid.real, dual: split.rigid.dual, stretch: split.stretch }
+        }));
+        bad
     }
 
     /// Fills in world-from-bind of every slot and returns the slots for which there is none.

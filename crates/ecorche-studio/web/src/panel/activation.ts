@@ -19,10 +19,14 @@ export interface Keyed {
   put: (values: Key[], drag: number | null) => void;
 }
 
+/** A muscle of either kind, as far as it tenses. */
+type Tensing = Pick<Muscle, "name" | "side" | "activation">;
+
 /** The keys of a muscle in the clip that is shown. */
-export function keysOf(model: Model, muscle: Muscle): Keyed {
+export function keysOf(model: Model, muscle: Tensing): Keyed {
   const { clip } = model.transport;
-  const { side } = model.selection.kind === "muscle" ? model.selection : muscle;
+  const { kind } = model.selection;
+  const { side } = kind === "muscle" || kind === "parametric" ? model.selection : muscle;
   const keys = model.document?.keys.findIndex((k) => k.clip === clip && k.muscle === muscle.name && k.side === side && k.parameter === "activation") ?? -1;
   return {
     values: model.document?.keys[keys]?.values ?? [],
@@ -51,11 +55,12 @@ function between(values: readonly Key[], at: number): number | null {
 /** The drag that keys, the moment it keys, and the keys beside that: playing on does not smear it over the clip. */
 let keying: { drag: number; time: number; others: Key[]; put: Keyed["put"] } | null = null;
 
-export function activationSection(model: Model, title: string, muscle: Muscle, set: Setter): HTMLElement {
+export function activationSection(model: Model, title: string, muscle: Tensing, set: Setter): HTMLElement {
   const { transport } = model;
   const { values, put } = keysOf(model, muscle);
+  const kind = model.selection.kind === "parametric" ? "parametric" : "muscle";
   const number = (field: "gain" | "base"): HTMLElement =>
-    keySlider(model, KEYS.Activation[field], muscle.activation[field], (value, drag) => { set(`activation.${field}`, value, drag); }, () => { model.edit([{ clear: { target: { entry: ["muscle", muscle.name, muscle.side] }, field: `activation.${field}` } }]); });
+    keySlider(model, KEYS.Activation[field], muscle.activation[field], (value, drag) => { set(`activation.${field}`, value, drag); }, () => { model.edit([{ clear: { target: { entry: [kind, muscle.name, muscle.side] }, field: `activation.${field}` } }]); });
   const time = Number(model.seconds().toFixed(3));
   const key = (value: number, drag: number): void => {
     if (keying?.drag !== drag) {

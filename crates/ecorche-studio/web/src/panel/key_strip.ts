@@ -21,7 +21,7 @@ export function keyStrip(model: Model): HTMLElement {
     return Math.max(0, Math.min(last, Math.round(share * last)));
   };
   const draw = (): void => {
-    const [muscle, reel] = [model.muscle(), clip()];
+    const [muscle, reel] = [model.muscle() ?? model.parametric(), clip()];
     if (muscle === null || reel === undefined || reel.last === 0) {
       patch(strip);
       return;

@@ -5,6 +5,7 @@ import type { Attachment, Piece, Side } from "../messages.ts";
 import type { Viewport } from "../stage/viewport.ts";
 import { newFat, newMuscle } from "./create.ts";
 import { button, empty, h } from "./dom.ts";
+import { newParametric } from "./parametric.ts";
 import { patch } from "./patch.ts";
 import { ORDER, regionBetween, regionOf } from "./regions.ts";
 
@@ -53,12 +54,13 @@ export function outliner(model: Model, viewport: Viewport): HTMLElement {
     draw();
   };
 
-  const flesh = (kind: "muscle" | "fat"): Entry[] => {
+  const flesh = (kind: "muscle" | "fat" | "parametric"): Entry[] => {
     const named = new Map<string, { sides: Side[]; region: string }>();
     const boneOf = (end: Attachment | Attachment[]): string => [end].flat()[0]?.bone ?? "";
     const regions = {
       muscle: model.document?.muscle.map(({ origin, insertion }) => regionBetween(boneOf(origin), boneOf(insertion))),
       fat: model.document?.fat.map(({ bone }) => regionOf(bone)),
+      parametric: model.document?.parametric.map(({ origin, insertion }) => regionBetween(origin.bone, insertion.bone)),
     };
     (model.document?.[kind] ?? []).forEach(({ name, side, mirror }, k) => {
       const known = named.get(name);
@@ -121,6 +123,7 @@ export function outliner(model: Model, viewport: Viewport): HTMLElement {
     const group = (title: string, total: number, add: HTMLElement | null, content: HTMLElement[]): HTMLElement =>
       h("section", { key: title }, h("h2", {}, h("span", { text: `${title}  ` }), h("span", { class: "count", text: String(total) }), add), ...content);
     const fat = flesh("fat").filter(fits);
+    const parametric = flesh("parametric").filter(fits);
     const joints = tree(wanted !== "").filter(fits);
     const pieces = model.pieces
       .map((piece, k) => ({ ...piece, label: `${k} ${piece.mesh}` }))
@@ -130,6 +133,7 @@ export function outliner(model: Model, viewport: Viewport): HTMLElement {
       list,
       group("Muscles", count(flesh("muscle")), button("+", "New muscle between two bones (N)", () => { newMuscle(model, viewport); }, "icon small"), muscles.length > 0 ? regions : none("None yet. Pick two bones to make one.")),
       group("Fat", count(flesh("fat")), button("+", "New fat pad under a place of the skin", () => { newFat(model, viewport); }, "icon small"), fat.length > 0 ? fat.map((entry) => item({ ...entry, note: "" })) : none("None yet. Pick a place on the skin.")),
+      group("Parametric", count(flesh("parametric")), button("+", "New parametric muscle between two bones", () => { newParametric(model, viewport); }, "icon small"), parametric.length > 0 ? parametric.map((entry) => item({ ...entry, note: "" })) : none("None: made from the muscles.")),
       group("Joints", character.joints.filter(({ in_skin }) => in_skin).length, null, joints.length > 0 ? joints.map((entry) => item(wanted === "" ? entry : { ...entry, depth: 0, branch: null })) : none("This character has no skin.")),
       // One piece is all skin: nothing to tell apart.
       ...(model.pieces.length > 1
@@ -209,7 +213,7 @@ export function outliner(model: Model, viewport: Viewport): HTMLElement {
   let shape = "";
   model.on("document", (doc) => {
     // A drag changes numbers, not the list.
-    const next = JSON.stringify([...doc.muscle, ...doc.fat].map((entry) => [entry.name, entry.side, entry.mirror]));
+    const next = JSON.stringify([...doc.muscle, ...doc.fat, ...doc.parametric].map((entry) => [entry.name, entry.side, entry.mirror]));
     if (next === shape) return;
     shape = next;
     draw();

@@ -11,6 +11,7 @@ export const LOOKS: [Look, string, string][] = [
   ["cor", "CoR", "Optimised centres of rotation (3)"],
   ["implicit", "Implicit", "Skin that touches skin: fields and tracking (4)"],
   ["muscles", "Muscles", "The implicit skin over muscles and fat that bulge and swing (5)"],
+  ["parametric", "Parametric", "Dual quaternions, displaced by muscles of a few curves: for crowds (6)"],
 ];
 
 export interface Actions {

@@ -4,6 +4,7 @@ import { Box3, Plane, Quaternion, Raycaster, RepeatWrapping, SRGBColorSpace, typ
 import type { Attachment, Character, Frame, Inside, Rotation, Vector } from "../messages.ts";
 import { markKey, type Model } from "../model.ts";
 import type { Layer } from "../page.ts";
+import { Crowd } from "./crowd.ts";
 import { Flesh } from "./flesh.ts";
 import { Gizmo } from "./gizmo.ts";
 import { Interior } from "./interior.ts";
@@ -37,6 +38,7 @@ export class Viewport {
   /** The sample the handles hold. */
   sample: ChosenSample | null = null;
   readonly trail = new Trail();
+  readonly crowd: Crowd;
   private readonly cut = new Plane();
   /** Called when the camera was placed for the first time, with the place of the hips. */
   onceFramed: ((hub: Vector3) => void) | null = null;
@@ -51,6 +53,7 @@ export class Viewport {
   ) {
     this.stage = new Stage(element);
     this.gizmo = new Gizmo(this.stage);
+    this.crowd = new Crowd(model, this.stage, () => this.skins?.[0].box(), () => { model.emit("display", model.display); });
     this.stage.scene.add(this.trail.group, this.flesh.group);
     this.stage.panes = () => this.panes();
     model.on("character", (character) => {
@@ -193,8 +196,9 @@ export class Viewport {
   private panes(): Pane[] {
     const [first, second] = this.skins ?? [];
     const show = (one: boolean) => (): void => {
-      if (first) first.mesh.visible = one;
-      if (second) second.mesh.visible = !one;
+      const alone = !this.crowd.visible;
+      if (first) first.mesh.visible = one && alone;
+      if (second) second.mesh.visible = !one && alone;
     };
     const both = (this.model.frame?.looks.length ?? 1) > 1;
     const { compare } = this.model.display;
@@ -281,7 +285,7 @@ export class Viewport {
 
   /** The attachment or fat pad the handles would move. */
   private heldPoint(): Attachment | null {
-    const muscle = this.model.muscle();
+    const muscle = this.model.muscle() ?? this.model.parametric();
     if (muscle !== null && (this.grip === "origin" || this.grip === "insertion")) {
       return [muscle[this.grip]].flat()[this.strand] ?? null;
     }

@@ -24,18 +24,19 @@ const FEATHER: f32 = 0.5;
 /// Weights below this are nothing.
 const LEAST: f32 = 1e-3;
 
-/// A muscle on a vertex.
+/// What a vertex keeps of a muscle.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Entry {
-    muscle: u16,
+pub struct Entry {
+    /// Number of the muscle.
+    pub muscle: u16,
     /// Whether one bone carries the muscle's line: skin that moves against it is skinning's doing and not the muscle's.
-    on_one_bone: bool,
+    pub on_one_bone: bool,
     /// In `(0, 1]`.
-    weight: f32,
+    pub weight: f32,
     /// From the muscle's surface to the vertex at bind, along the bulge direction, metres; negative inside.
-    fat: f32,
+    pub fat: f32,
     /// From the middle of the section to that surface at bind, metres.
-    height: f32,
+    pub height: f32,
 }
 
 /// What the vertices of a mesh keep of the muscles.
@@ -99,6 +100,11 @@ impl Influence {
         self.vertices.iter().enumerate().flat_map(|(k, &v)| {
             self.entries_of(k).iter().map(move |entry| (v, usize::from(entry.muscle), entry.weight))
         })
+    }
+
+    /// The vertices that a muscle moves, ascending, each with what it keeps: at most four muscles.
+    pub fn entries(&self) -> impl Iterator<Item = (u32, &[Entry])> + '_ {
+        self.vertices.iter().enumerate().map(|(k, &v)| (v, self.entries_of(k)))
     }
 
     fn entries_of(&self, k: usize) -> &[Entry] {

@@ -39,5 +39,5 @@ mod tests;
 pub use convert::convert;
 pub use curve::{Curve, Rule, Solved};
 pub use definition::{ParametricDef, Template, Weighting};
-pub use influence::{Displaced, Influence};
+pub use influence::{Displaced, Entry, Influence};
 pub use pose::{Parametric, ParametricError, Posed, Workspace};

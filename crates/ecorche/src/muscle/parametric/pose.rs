@@ -6,8 +6,8 @@ use super::influence::{Displaced, Influence, influences};
 use super::keys::PARAMETRIC;
 use crate::character::{Character, Skeleton};
 use crate::dynamics::Rigid;
-use crate::muscle::activation::{Stretch, activation};
-use crate::muscle::definition::{ActivationDef, Attachment};
+use crate::muscle::activation::{Stretch, activation, on_curve};
+use crate::muscle::definition::{ActivationDef, Attachment, KeysDef, Parameter, Side};
 use crate::skinning::Surface;
 use bytemuck::{Pod, Zeroable};
 use glam::{Affine3A, DQuat, DVec3, Vec3, Vec3A, Vec4};
@@ -58,6 +58,8 @@ const _: () = assert!(size_of::<Posed>() == 160);
 #[derive(Clone, Debug)]
 pub(super) struct Muscle {
     pub title: String,
+    name: String,
+    side: Side,
     /// Joints of the ends, and the ends in their coordinates.
     ends: [(usize, DVec3); 2],
     path: Vec<(usize, DVec3)>,
@@ -84,6 +86,8 @@ pub struct Parametric {
     /// Of each mesh of the character; empty for one without skin.
     influences: Vec<Influence>,
     rule: Rule,
+    /// Keyed activations: number of the muscle, clip, pairs of time and value.
+    keys: Vec<(usize, String, Vec<[f32; 2]>)>,
 }
 
 /// Scratch of a frame; after [`Parametric::pose`] it holds the muscles.
@@ -127,13 +131,31 @@ impl Parametric {
             }
             muscles.push(muscle);
         }
-        Ok(Self { muscles, influences: Vec::new(), rule: Rule::Exact })
+        Ok(Self { muscles, influences: Vec::new(), rule: Rule::Exact, keys: Vec::new() })
     }
 
     /// The same muscles with their volume kept by another rule, to compare.
     #[must_use]
     pub fn with_rule(mut self, rule: Rule) -> Self {
         self.rule = rule;
+        self
+    }
+
+    /// The same muscles with their activation keyed over clips. Keys of one name hold for `NAME 1` and so on as well: a fan that
+    /// became several. Other parameters than the activation are not theirs and are left out.
+    #[must_use]
+    pub fn with_keys(mut self, keys: &[KeysDef]) -> Self {
+        let of = |keys: &KeysDef, muscle: &Muscle| {
+            let (name, side) = (&muscle.name, muscle.side);
+            let fibre = || name.strip_prefix(&keys.muscle).and_then(|rest| rest.strip_prefix(' '));
+            let is_fibre = || fibre().is_some_and(|rest| rest.parse::<usize>().is_ok());
+            side == keys.side && (*name == keys.muscle || is_fibre())
+        };
+        let keyed = keys.iter().filter(|k| k.parameter == Parameter::Activation && !k.values.is_empty());
+        for keys in keyed {
+            let muscles = self.muscles.iter().enumerate().filter(|(_, muscle)| of(keys, muscle));
+            self.keys.extend(muscles.map(|(k, _)| (k, keys.clip.clone(), keys.values.clone())));
+        }
         self
     }
 
@@ -167,13 +189,31 @@ impl Parametric {
     /// Puts the muscles into a pose: world-from-joint of every joint. `tension`: least activation of all of them, 0 to 1.
     /// Returns how many lengths or volumes were clamped.
     pub fn pose(&self, world_from_joint: &[Affine3A], tension: f32, workspace: &mut Workspace) -> usize {
+        self.pose_at(world_from_joint, tension, None, workspace)
+    }
+
+    /// As [`Parametric::pose`], at a time of a clip, seconds: where a muscle is keyed in it, the keys replace the activation of
+    /// the pose.
+    pub fn pose_at(
+        &self,
+        world_from_joint: &[Affine3A],
+        tension: f32,
+        moment: Option<(&str, f32)>,
+        workspace: &mut Workspace,
+    ) -> usize {
+        let keyed = |muscle: usize| {
+            let (clip, time) = moment?;
+            let keys = self.keys.iter().find(|(k, of, _)| *k == muscle && of == clip)?;
+            Some(f64::from(on_curve(&keys.2, time).clamp(0.0, 1.0)))
+        };
         let Workspace { frames, posed } = workspace;
         frames.clear();
         frames.extend(world_from_joint.iter().map(|&map| Rigid::from_affine(map)));
         posed.clear();
         let mut clamped = 0;
-        for muscle in &self.muscles {
-            let (moved, short) = muscle.pose(frames, f64::from(tension.clamp(0.0, 1.0)), self.rule);
+        for (k, muscle) in self.muscles.iter().enumerate() {
+            let tension = f64::from(tension.clamp(0.0, 1.0));
+            let (moved, short) = muscle.pose(frames, keyed(k), tension, self.rule);
             posed.push(moved);
             clamped += usize::from(short);
         }
@@ -257,6 +297,8 @@ impl Muscle {
         let turn = [path.first().unwrap_or(&ends[0]).0, path.last().unwrap_or(&ends[1]).0];
         Ok(Self {
             title,
+            name: definition.name.clone(),
+            side: definition.side,
             bulge: ends.map(|(joint, _)| frames[joint].vector_back(across)),
             along: frames[ends[0].0].vector_back(along),
             length,
@@ -289,7 +331,7 @@ impl Muscle {
     }
 
     /// The muscle in a pose, and whether a length or a volume was clamped.
-    fn pose(&self, frames: &[Rigid], tension: f64, rule: Rule) -> (Posed, bool) {
+    fn pose(&self, frames: &[Rigid], keyed: Option<f64>, tension: f64, rule: Rule) -> (Posed, bool) {
         let [origin, insertion] = self.ends.map(|(joint, at)| frames[joint].point(at));
         let line = insertion - origin;
         let along = line.try_normalize().unwrap_or(frames[self.ends[0].0].vector(self.along));
@@ -301,7 +343,7 @@ impl Muscle {
         let [first, last] = self.turning();
         let turn = frames[first].rotation.conjugate() * frames[last].rotation;
         let stretch = Stretch { ratio, angle: turn.angle_between(self.bind_turn) };
-        let tense = activation(&self.activation, stretch).max(tension);
+        let tense = keyed.unwrap_or_else(|| activation(&self.activation, stretch)).max(tension);
         let kept = if ratio.is_finite() { ratio.clamp(LENGTHS[0], LENGTHS[1]) } else { 1.0 };
         let length = kept * self.length;
         let solved = self.thickness.with_volume(self.volume, length, self.flatness, rule);

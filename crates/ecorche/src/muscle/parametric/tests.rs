@@ -207,6 +207,51 @@ fn absurd_lengths_and_broken_poses_are_clamped_and_counted() {
 }
 
 #[test]
+fn the_volume_is_kept_from_30_to_300_percent_of_the_length_and_counted_beyond() {
+    let (arm, surface, bind) = arm();
+    let muscles = Parametric::new(&[biceps()], &arm, &surface, &bind).unwrap();
+    let mut workspace = Workspace::default();
+    let elbow = arm.skeleton.find("leftLowerArm").unwrap();
+    let rest = Pose::rest(&arm).world(&arm.skeleton);
+    muscles.pose(&rest, 0.0, &mut workspace);
+    let line = workspace.posed[0].line.truncate();
+    for (share, counted) in [(0.25, 1), (0.9, 0), (1.5, 0), (2.9, 0), (3.2, 1)] {
+        let mut pulled = rest.clone();
+        pulled[elbow].translation += (share - 1.0) * glam::Vec3A::from(line);
+        assert_eq!(muscles.pose(&pulled, 0.0, &mut workspace), counted, "{share} of its length");
+        let volume = workspace.posed[0].surface(256, 64).volume() / muscles.volume(0);
+        assert!((volume - 1.0).abs() < 0.01, "{share} of its length: {volume} of its volume");
+    }
+}
+
+#[test]
+fn keys_replace_the_activation_of_the_pose() {
+    use crate::muscle::definition::{KeysDef, Parameter};
+    let (arm, surface, bind) = arm();
+    let keyed = |muscle: &str| KeysDef {
+        clip: "curl".to_owned(),
+        muscle: muscle.to_owned(),
+        side: Side::Left,
+        parameter: Parameter::Activation,
+        values: vec![[0.0, 0.0], [1.0, 1.0]],
+    };
+    let fibre = ParametricDef { name: "triceps 2".to_owned(), ..biceps() };
+    let muscles = Parametric::new(&[biceps(), fibre], &arm, &surface, &bind).unwrap();
+    let muscles = muscles.with_keys(&[keyed("biceps"), keyed("triceps")]);
+    let mut workspace = Workspace::default();
+    let rest = Pose::rest(&arm).world(&arm.skeleton);
+    let mut tension = |clip: &str, time: f32| {
+        muscles.pose_at(&rest, 0.0, Some((clip, time)), &mut workspace);
+        [0, 1].map(|k| workspace.posed[k].origin.w)
+    };
+    let slack = tension("walk", 0.5);
+    assert_eq!(tension("curl", 0.0), [1.0; 2]);
+    assert_eq!(tension("curl", 0.5), [1.15; 2], "half of 30 percent, a fibre of a fan too");
+    assert_eq!(tension("curl", 9.0), [1.3; 2]);
+    assert_eq!(slack, [1.0; 2], "another clip is not keyed");
+}
+
+#[test]
 fn wrong_muscles_are_refused_by_name_and_key() {
     let (arm, surface, bind) = arm();
     let line = {

@@ -2,6 +2,7 @@
 
 use super::bone::Hinge;
 use super::model::Model;
+use super::offload::BendInPose;
 use super::pose::{PosedPart, smoothstep};
 use glam::Vec3A;
 
@@ -17,6 +18,16 @@ pub(super) struct Bend {
 }
 
 impl Bend {
+    /// As a projector is given it.
+    pub fn in_pose(&self) -> BendInPose {
+        BendInPose {
+            at: self.at.to_array(),
+            amount: self.amount,
+            inside: self.inside.to_array(),
+            other: self.other,
+        }
+    }
+
     /// How much skin of the own part at `point` (its bind space) lies on the inside of the bend, 0 to 1. Only there
     /// can two neighbours press on each other; on the outside their skin is one.
     #[inline]
@@ -27,7 +38,7 @@ impl Bend {
 }
 
 /// In radii from the joint toward the inside: where contact between neighbours begins and is complete.
-const FOLD_RANGE: [f32; 2] = [-0.1, 0.2];
+pub(super) const FOLD_RANGE: [f32; 2] = [-0.1, 0.2];
 
 /// Degrees of bend at which contact between neighbours begins and is complete.
 const BEND_RANGE: [f32; 2] = [20.0, 50.0];

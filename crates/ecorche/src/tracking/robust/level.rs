@@ -21,18 +21,18 @@ pub(super) const SLOPE: f32 = 16.0 / 15.0;
 /// Most other parts looked at; 99 of 100 vertices are reached by eight or fewer.
 const MOST_OTHERS: usize = 16;
 /// Share of h1 - h2 over radius within which skin goes from free to held by contact.
-const CONTACT_TRANSITION: f32 = 0.1;
+pub(super) const CONTACT_TRANSITION: f32 = 0.1;
 /// Cosine between skin normal and the other part's gradient from which on contact counts, and at which it counts in full:
 /// skin that faces out of a part is not in front of it but part of its cover.
-const FACING_RANGE: [f32; 2] = [-0.3, 0.1];
+pub(super) const FACING_RANGE: [f32; 2] = [-0.3, 0.1];
 
 /// In radii: depth from which on buried skin is in contact in full in the fold of a joint. At 0.1 the boil of the crouching Rocketbox man
 /// triples, at 0.3 the arm's curl flickers a quarter more; both were measured while all limbs had this rule. Limbs that are no neighbours are in contact wherever fields say so: if skin had to be buried
 /// there too, Geno's walk would keep 626 crossings instead of 122, most of them between fingers.
-const FULL_FOLD_DEPTH: f32 = 0.02;
+pub(super) const FULL_FOLD_DEPTH: f32 = 0.02;
 
 /// Share of its depth that a part keeps around its bone when it lies inside a thicker one.
-const KEPT_DEPTH: f32 = 0.6;
+pub(super) const KEPT_DEPTH: f32 = 0.6;
 
 /// The level function at a point.
 #[derive(Clone, Copy, Debug, Default)]
@@ -281,8 +281,8 @@ impl Posed<'_> {
 /// Difference of two values from which on the smaller does not count in the gradient. With none a vertex in the middle of
 /// the athlete's crotch goes to the left thigh, 5 mm off its plane; with 0.1 the
 /// athlete's curl keeps eight crossings instead of three.
-const CREASE_WIDTH: f32 = 0.03;
+pub(super) const CREASE_WIDTH: f32 = 0.03;
 /// In radii: skin this near its level is on it.
 pub(super) const NEAR_ENOUGH: f32 = 1e-4;
 /// Squared; the level function has slope 1 near the surface and none on the bone.
-const LEAST_STEEPNESS: f32 = 1e-6;
+pub(super) const LEAST_STEEPNESS: f32 = 1e-6;

@@ -47,6 +47,7 @@ mod model;
 mod neighbours;
 mod net;
 mod nudge;
+pub mod offload;
 mod plate;
 mod pose;
 mod project;

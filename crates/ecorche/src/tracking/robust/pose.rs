@@ -39,6 +39,11 @@ const DISPLACE_STEPS: usize = 9;
 const SAME_MOTION: f32 = 1e-6;
 
 impl PosedPart {
+    /// Ends of its bone's segments, world.
+    pub fn segments(&self) -> &[[Vec3A; 2]] {
+        &self.segments
+    }
+
     #[inline]
     fn feels_layer(&self, x: Vec3A) -> bool {
         x.cmpge(self.layer[0]).all() && x.cmple(self.layer[1]).all()

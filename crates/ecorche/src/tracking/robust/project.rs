@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 /// Steps to the level. With the skin relaxed between them, over four rounds, contact was no smoother after the stage `smooth`, and
 /// held contacts flickered more.
-const PROJECTIONS: u32 = 4;
+pub(super) const PROJECTIONS: u32 = 4;
 /// Steps, after that, that lengthen edges that are too short and shorten those that are too long.
 const LENGTH_STEPS: u32 = 8;
 
@@ -20,7 +20,13 @@ impl Tracker {
         w.moved.resize(w.awake.len(), Vec3A::ZERO);
         w.evaluations.clear();
         w.evaluations.resize(w.awake.len(), 0);
-        self.project_vertices(posed, w, tracked);
+        if !self.project_elsewhere(posed, w, &tracked.positions) {
+            self.project_vertices(posed, w, tracked);
+        }
+        for (vertex, &moved) in w.awake.iter().zip(&w.moved) {
+            tracked.positions[vertex.vertex as usize] = moved;
+        }
+        tracked.note("project");
         self.keep_lengths(w, tracked);
         tracked.reports.clear();
         tracked.reports.resize(self.len(), VertexReport::default());
@@ -68,7 +74,7 @@ impl Tracker {
     }
 
     /// Projects the awake vertices.
-    fn project_vertices(&self, posed: &Posed, w: &mut Workspace, tracked: &mut Tracked) {
+    fn project_vertices(&self, posed: &Posed, w: &mut Workspace, tracked: &Tracked) {
         let words = self.model.bones.len().div_ceil(64).max(1);
         let (awake, near, positions) = (&w.awake, &w.awake_near, &tracked.positions);
         let project = |i: usize, moved: &mut Vec3A, level: &mut Level, evaluations: &mut u32| {
@@ -108,9 +114,5 @@ impl Tracker {
                     project(first + k, moved, &mut levels[k], &mut evaluations[k]);
                 }
             });
-        for (vertex, &moved) in w.awake.iter().zip(&w.moved) {
-            tracked.positions[vertex.vertex as usize] = moved;
-        }
-        tracked.note("project");
     }
 }

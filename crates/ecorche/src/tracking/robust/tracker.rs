@@ -6,6 +6,7 @@ use super::level::Level;
 use super::lift::Lift;
 use super::model::Model;
 use super::net::{self, Net};
+use super::offload::{self, Projector};
 use super::plate::Plate;
 use super::pose::{PoseMemory, Posed};
 use super::rest_surface::RestSurface;
@@ -24,6 +25,7 @@ use glam::{Affine3A, Mat3A, Vec3, Vec3A};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// Vertices whose fields are asked for before the first of them is looked at: memory answers the requests of a block
 /// together. What they need fits the innermost cache.
@@ -46,6 +48,8 @@ pub struct Tracker {
     pub(super) net: Net,
     pub(super) rest_surface: RestSurface,
     pub(super) contact: SelfContact,
+    /// Where awake vertices are projected, if not here.
+    pub(super) projector: OnceLock<Arc<dyn Projector>>,
 }
 
 impl std::fmt::Debug for Tracker {
@@ -177,6 +181,7 @@ pub struct Workspace {
     pub(super) pose: PoseMemory,
     pub(super) contact: Option<SelfContact>,
     pub(super) start: skin::Scratch,
+    pub(super) offload: offload::Scratch,
     follow: follow::Scratch,
     net: net::Scratch,
 }
@@ -223,6 +228,7 @@ impl Tracker {
             lift,
             blend,
             start: None,
+            projector: OnceLock::new(),
         }
     }
 
