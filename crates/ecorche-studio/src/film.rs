@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn a_film_has_every_frame_of_every_joint_and_muscle() {
         let ingredients = ecorche::recipe::Recipe::of("sample:arm?resolution=2000").read().unwrap();
-        let studio = Studio::open(ingredients, &[], None).unwrap();
+        let studio = Studio::open_from(ingredients, &[], None, Default::default(), false).unwrap();
         let bytes = film(&studio, 0).unwrap();
         let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
         let length = |array: usize| word(16 + 8 * array + 4);
