@@ -420,8 +420,8 @@ fn check_use(recipe: &Recipe, stack: &Stack) -> PyResult<()> {
     if let (Some(start), None) = (recipe.start, stack.tracking) {
         return Err(wrong("start", format_args!("{start} given, but {stack} does not track")));
     }
-    if recipe.coherent && stack.tracking != Some(Tracking::Robust) {
-        return Err(wrong("coherent", format_args!("{stack} has no robust tracking")));
+    if recipe.coherent && !stack.continues() {
+        return Err(wrong("coherent", format_args!("{stack} does not go on from the frame before")));
     }
     if recipe.muscles == MuscleUse::Off && stack.under != Under::Nothing {
         return Err(wrong("muscles", format_args!("\"off\" contradicts the method {stack}")));

@@ -1,7 +1,6 @@
 //! Groups of options that several commands take.
 
 use crate::Failure;
-use crate::console::Console;
 use clap::Args;
 use ecorche::character::motion::RANGE;
 use ecorche::deform::{Stack, Tracking, Under};
@@ -157,10 +156,10 @@ pub struct Deformation {
 
 impl Deformation {
     /// The chosen method, if it can do what these arguments ask for, or the best for the character.
-    pub fn method(&self, ingredients: &Ingredients, console: &Console) -> Result<Stack, Failure> {
+    pub fn method(&self, ingredients: &Ingredients) -> Result<Stack, Failure> {
         let method = self.method.clone().unwrap_or_else(|| ingredients.best_stack());
         let named = self.method.is_some();
-        self.implicit.check_use(ingredients, std::slice::from_ref(&method), named, console)?;
+        self.implicit.check_use(ingredients, std::slice::from_ref(&method), named)?;
         Ok(method)
     }
 }
@@ -242,13 +241,12 @@ impl ImplicitArguments {
         words
     }
 
-    /// Refuses what none of the methods does, and tells what a method leaves out. `named`: the user chose the methods.
+    /// Refuses what none of the methods does. `named`: the user chose the methods.
     pub fn check_use(
         &self,
         ingredients: &Ingredients,
         methods: &[Stack],
         named: bool,
-        console: &Console,
     ) -> Result<(), Failure> {
         let stacks: Vec<Stack> =
             methods.iter().map(|m| ingredients.settings(Some(m.clone())).stack).collect();
@@ -262,9 +260,9 @@ impl ImplicitArguments {
                 format!("{option}: {list} does not track; add --method implicit, or leave it out").into()
             );
         }
-        if self.coherent && stacks.iter().all(|stack| stack.tracking != Some(Tracking::Robust)) {
+        if self.coherent && !stacks.iter().any(Stack::continues) {
             return Err(format!(
-                "--coherent: {list} has no robust tracking; add --method implicit, or leave it out"
+                "--coherent: {list} does not go on from the frame before; add --method implicit, or leave it out"
             )
             .into());
         }
@@ -281,15 +279,6 @@ impl ImplicitArguments {
                 "--no-muscles contradicts the method with muscles in {list}; leave out one of them"
             )
             .into());
-        }
-        if !named
-            && ingredients.has_muscles()
-            && !fleshed
-            && let Some(tracking) = stacks.iter().find_map(|s| s.tracking)
-        {
-            console.note(&format!(
-                "the muscles of the anatomy are left out: the tracking of {tracking} has none"
-            ));
         }
         Ok(())
     }

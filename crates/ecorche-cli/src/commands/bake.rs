@@ -46,7 +46,7 @@ pub fn run(arguments: &Bake, console: &Console) -> Result<Outcome, Failure> {
     {
         make_folder(folder)?;
     }
-    let method = arguments.deformation.method(&ingredients, console)?;
+    let method = arguments.deformation.method(&ingredients)?;
     let settings = ingredients.settings(Some(method));
     let body = bind(&ingredients, settings.clone(), cache.as_ref(), console)?;
     if format == Format::Abc {

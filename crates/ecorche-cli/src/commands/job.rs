@@ -33,7 +33,7 @@ const MOST_CHUNKS: usize = 1024;
 pub fn run(arguments: &Job, console: &Console) -> Result<Outcome, Failure> {
     let ingredients = source::read(&arguments.rig.recipe(&arguments.deformation.implicit), console)?;
     let plan = &source::one_plan(&ingredients, &arguments.sampling, &arguments.rig.file, console)?;
-    let method = arguments.deformation.method(&ingredients, console)?;
+    let method = arguments.deformation.method(&ingredients)?;
     let settings = ingredients.settings(Some(method.clone()));
     // What a bake refuses is not found out on the farm.
     ingredients.check(&settings)?;

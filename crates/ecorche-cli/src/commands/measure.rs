@@ -62,7 +62,7 @@ pub fn run(arguments: &Measure, console: &Console) -> Result<Outcome, Failure> {
         let best = ingredients.best_stack();
         methods.extend((best == Stack::muscles()).then_some(best));
     }
-    arguments.implicit.check_use(&ingredients, &methods, !arguments.methods.is_empty(), console)?;
+    arguments.implicit.check_use(&ingredients, &methods, !arguments.methods.is_empty())?;
     let bodies = bind_each(&ingredients, &methods, cache.as_ref(), console)?;
     let measured = measure(&judge, &surface, &bodies, &plans, reference.as_ref(), console)?;
     let muscles = muscles(&bodies, &plans);

@@ -27,7 +27,7 @@ pub fn run(arguments: &Render, console: &Console) -> Result<Outcome, Failure> {
         methods.push(arguments.method.clone().unwrap_or_else(|| ingredients.best_stack()));
     }
     let named = arguments.method.is_some() || !arguments.compare.is_empty();
-    arguments.implicit.check_use(&ingredients, &methods, named, console)?;
+    arguments.implicit.check_use(&ingredients, &methods, named)?;
     let drawing = &arguments.drawing;
     let plan = drawing.plan(&ingredients, &arguments.rig.file, console)?;
     let numbers = drawing.numbers(&plan, PANELS);

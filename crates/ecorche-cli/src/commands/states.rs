@@ -31,7 +31,7 @@ pub fn run(arguments: &States, console: &Console) -> Result<Outcome, Failure> {
     }
     let written: Vec<PathBuf> = frames.iter().map(|&frame| state_path(&arguments.output, frame)).collect();
     source::protect_inputs(&ingredients.inputs(), &written)?;
-    let method = arguments.deformation.method(&ingredients, console)?;
+    let method = arguments.deformation.method(&ingredients)?;
     let settings = ingredients.settings(Some(method));
     let body = bind(&ingredients, settings.clone(), source::user_cache(&arguments.cache).as_ref(), console)?;
     make_folder(&arguments.output)?;

@@ -7,7 +7,7 @@ pub use crate::muscle::keys::{BONE, FAT, KEYS, MUSCLE};
 pub use crate::muscle::parametric::keys::PARAMETRIC;
 pub use crate::schema::{Key, Kind, Need, Range, Slider, Table};
 
-use super::skin::{ControllerCurve, JointDef, SamplesDef, SkinDef};
+use super::skin::{ControllerCurve, JointDef, SamplesDef, SchemeDef, SkinDef};
 use crate::field::grid::MAX_RESOLUTION;
 use crate::field::operator::{self, Controller};
 use crate::pieces::PieceDef;
@@ -83,6 +83,7 @@ pub static SKIN: Table = Table::of::<SkinDef>(
             Kind::Choice(&["robust", "2012", "2014"]),
             "How vertices find their place in the field: our scheme, or those of two papers.",
         ),
+        Key::new("scheme", Kind::Table(&SCHEME), "What the papers' schemes do differently."),
         Key::new(
             "start",
             Kind::Choice(&["lbs", "dqs", "cor"]),
@@ -133,6 +134,39 @@ pub static SKIN: Table = Table::of::<SkinDef>(
              stiffness depends on the step.",
         ),
         Key::new("joint", Kind::ByName(&JOINT), "Joints with settings of their own, by name."),
+    ],
+);
+
+/// `[skin.scheme]`
+pub static SCHEME: Table = Table::of::<SchemeDef>(
+    "Scheme",
+    "Settings of the papers' schemes of tracking, for comparisons. Without effect on the robust one.",
+    &[
+        Key::optional(
+            "step",
+            Kind::Number(Range::within(0.005, 1.6)),
+            "Largest turn of a joint in a substep of 2014. Absent: 0.1745, 10 degrees.",
+        )
+        .unit("rad"),
+        Key::optional(
+            "contact_angle",
+            Kind::Number(Range::within(0.0, 3.1)),
+            "2012: where the gradient turns by more, skin is in contact. 2014: fields whose gradients differ by less are \
+             neighbours, and do not press on each other. Absent: 0.96 for 2012, 1.484 for 2014.",
+        )
+        .unit("rad"),
+        Key::optional(
+            "iterations",
+            Kind::Whole(0, 1000),
+            "2012: steps towards the surface. 2014: relaxations that end a substep. Absent: 16 for 2012, 6 for 2014.",
+        ),
+        Key::new("smoothing", Kind::Flag, "Whether skin around contacts is smoothed at the end."),
+        Key::new(
+            "printed",
+            Kind::Flag,
+            "The papers' own numbers without what was added to them: in 2014 no smoothing, and no pass that keeps skin on its \
+             own side.",
+        ),
     ],
 );
 

@@ -68,7 +68,7 @@ pub use file::{AnatomyFile, FileError};
 pub use frames::BindFrames;
 pub use problem::{AnatomyError, Located};
 pub use skin::{
-    ControllerCurve, ControllerDef, Grooves, JointDef, SamplesDef, SkinDef, SolverDef, TrackingDef,
+    ControllerCurve, ControllerDef, Grooves, JointDef, SamplesDef, SchemeDef, SkinDef, SolverDef, TrackingDef,
 };
 
 use crate::muscle::definition::BodyDef;

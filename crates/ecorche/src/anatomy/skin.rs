@@ -22,6 +22,8 @@ pub struct SkinDef {
     pub grid: u32,
     /// How vertices find their place in the field.
     pub tracking: TrackingDef,
+    /// What the papers' schemes do differently.
+    pub scheme: SchemeDef,
     /// The skinning that tracking starts from.
     pub start: Skinning,
     /// How far from a joint the caps that close a part there may lie, in distances from the joint to the skin; 0 to 10.
@@ -50,6 +52,7 @@ impl Default for SkinDef {
             samples: [50, 250],
             grid: 32,
             tracking: TrackingDef::Robust,
+            scheme: SchemeDef::default(),
             start: Skinning::DualQuaternion,
             closure: 1.0,
             gap: 0.02,
@@ -60,6 +63,28 @@ impl Default for SkinDef {
             solver: SolverDef::Direct,
             joint: BTreeMap::new(),
         }
+    }
+}
+
+/// Settings of the schemes of 2012 and 2014; `None` for those that suit the scheme.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SchemeDef {
+    /// Largest turn of a joint in a substep of 2014, radians.
+    pub step: Option<f32>,
+    /// 2012: a gradient that turns by more than this is a contact. 2014: gradients that differ by less belong to neighbours. Radians.
+    pub contact_angle: Option<f32>,
+    /// 2012: steps towards the surface. 2014: relaxations after the main loop of a substep.
+    pub iterations: Option<u32>,
+    /// Whether skin around contacts is smoothed at the end.
+    pub smoothing: bool,
+    /// The papers' own numbers, without what was added to them.
+    pub printed: bool,
+}
+
+impl Default for SchemeDef {
+    fn default() -> Self {
+        Self { step: None, contact_angle: None, iterations: None, smoothing: true, printed: false }
     }
 }
 

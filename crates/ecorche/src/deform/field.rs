@@ -1,16 +1,17 @@
 //! The field of a whole body in a pose, for pictures and for the schemes of the papers.
 
+use super::fleshed::{PartField, UnderSkin};
 use super::{Body, Settings};
 use crate::character::Pose;
 use crate::field::tree::{PosedTree, Rule, Tree};
-use crate::field::{Composition, Grid, Posed};
+use crate::field::{Composition, Posed};
 use crate::parts::{Part, Parts};
 use crate::tracking::robust;
 use glam::Affine3A;
 use std::sync::Arc;
 
 /// The composed field of a body in a pose; its parts are those of [`Body::parts`].
-pub type BodyField<'a> = PosedTree<Posed<&'a Grid>>;
+pub type BodyField<'a> = PosedTree<Posed<PartField<'a>>>;
 
 /// How the parts are joined.
 pub(super) fn tree(parts: &Parts, settings: &Settings) -> Arc<Tree> {
@@ -38,10 +39,18 @@ pub(super) fn joins(parts: &Parts, settings: &Settings) -> Vec<robust::Join> {
     parts.parts.iter().zip(0..).filter_map(of_part).collect()
 }
 
-/// The parts' fields, moved.
-pub(super) fn posed<'a>(tree: &Arc<Tree>, parts: &'a Parts, posed_from_bind: &[Affine3A]) -> BodyField<'a> {
-    let posed = |p: &'a Part| Posed::new(&p.field, sound(&posed_from_bind[p.joint as usize]));
-    PosedTree::new(tree.clone(), parts.parts.iter().map(posed).collect())
+/// The parts' fields, moved, with what lies in them in that pose.
+pub(super) fn posed<'a>(
+    tree: &Arc<Tree>,
+    parts: &'a Parts,
+    posed_from_bind: &[Affine3A],
+    under: Option<&UnderSkin>,
+) -> BodyField<'a> {
+    let posed = |(index, part): (usize, &'a Part)| {
+        let motion = sound(&posed_from_bind[part.joint as usize]);
+        Posed::new(PartField::new(part, index, under, motion), motion)
+    };
+    PosedTree::new(tree.clone(), parts.parts.iter().enumerate().map(posed).collect())
 }
 
 /// A motion that is not finite or not invertible counts as the identity.
@@ -51,10 +60,11 @@ pub(super) fn sound(motion: &Affine3A) -> Affine3A {
 
 impl Body {
     /// The composed field in `pose`, as the papers' schemes see it; [`Tracking::Robust`](super::Tracking::Robust) takes the same parts
-    /// and composes them in its own way. `None` without tracking or skin.
+    /// and composes them in its own way, and has muscles beside the fields. `None` without tracking or skin.
     pub fn field(&self, pose: &Pose) -> Option<BodyField<'_>> {
         let implicit = self.implicit.as_deref()?;
         let posed_from_bind = implicit.surface.posed_from_rest(&self.character, pose);
-        Some(posed(&implicit.tree, &implicit.parts, &posed_from_bind))
+        let under = implicit.under_skin_in(&posed_from_bind, &self.settings);
+        Some(posed(&implicit.tree, &implicit.parts, &posed_from_bind, under.as_ref()))
     }
 }

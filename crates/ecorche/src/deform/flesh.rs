@@ -6,6 +6,7 @@
 //! Based on: Roussellet. Doctoral thesis. 2018, chapter 6.
 //! Differs in: muscles do not join the fields of the skin; skinned positions are lifted by as much as the muscles approach them.
 
+use super::fleshed::{PartFibre, UnderSkin};
 use super::layers::{PartPads, PosedFibre, PosedLayers, PosedPad, on_stations};
 use super::{MuscleSettings, State};
 use crate::anatomy::{BindFrames, Grooves};
@@ -50,8 +51,9 @@ pub(super) struct Flesh {
     bellies: Vec<Arc<[f32]>>,
     /// Of each fibre: the vertices of the surface it lies under, and its share there.
     shares: Vec<Vec<(u32, f32)>>,
-    /// Of each part: the fat pads that displace its flesh.
+    /// Of each part: the fat pads that displace its flesh, and the fibres that lie in it.
     pads: Vec<Vec<usize>>,
+    in_parts: Arc<[Arc<[PartFibre]>]>,
 }
 
 impl Flesh {
@@ -68,8 +70,8 @@ impl Flesh {
         });
         let skins: Vec<Obstacle> = skins.collect();
         let musculature = Musculature::new(definition, &character.skeleton, &bind_from_bone, folder, skins)?;
-        let Under { bellies, shares, pads } = under(character, surface, parts, &musculature);
-        Ok(Self { musculature, bind_from_bone, bellies, shares, pads })
+        let Under { bellies, shares, pads, in_parts } = under(character, surface, parts, &musculature);
+        Ok(Self { musculature, bind_from_bone, bellies, shares, pads, in_parts })
     }
 
     pub fn musculature(&self) -> &Musculature {
@@ -101,6 +103,11 @@ impl Flesh {
             fibres: flesh.muscles.par_iter().zip(&self.bellies).map(fibre).collect(),
             pads: self.pads.iter().map(pads).collect(),
         }
+    }
+
+    /// What lies in the parts in a moment, as their fields take it.
+    pub fn under_skin(&self, flesh: &muscle::Flesh, grooves: Grooves) -> UnderSkin {
+        UnderSkin { layers: Arc::new(self.layers(flesh)), fibres: self.in_parts.clone(), grooves }
     }
 
     fn frames(&self, posed_from_bind: &[Affine3A]) -> Vec<Affine3A> {
@@ -199,6 +206,7 @@ struct Under {
     bellies: Vec<Arc<[f32]>>,
     shares: Vec<Vec<(u32, f32)>>,
     pads: Vec<Vec<usize>>,
+    in_parts: Arc<[Arc<[PartFibre]>]>,
 }
 
 /// Under which skin each muscle lies; and which pads displace the flesh of which part.
@@ -218,7 +226,7 @@ fn under(character: &Character, surface: &Surface, parts: &Parts, musculature: &
         .filter(|(_, part)| **part != FOLLOWS)
         .map(|(&p, &part)| (p, part as usize))
         .collect();
-    let (bellies, shares): (Vec<_>, Vec<_>) = flesh
+    let found: Vec<(Arc<[f32]>, Vec<(u32, f32)>, Vec<Option<Arc<[f32]>>>)> = flesh
         .muscles
         .par_iter()
         .map(|posed| {
@@ -245,8 +253,8 @@ fn under(character: &Character, surface: &Surface, parts: &Parts, musculature: &
                 }
             }
             let shares = shares(counts, if names.is_empty() { None } else { Some(&allowed) });
-            let mut of_part: Vec<Option<Vec<f32>>> = vec![None; parts.parts.len()];
-            shares.into_iter().for_each(|(part, share)| of_part[part] = Some(share));
+            let mut of_part: Vec<Option<Arc<[f32]>>> = vec![None; parts.parts.len()];
+            shares.into_iter().for_each(|(part, share)| of_part[part] = Some(share.into()));
             let vertices = points.iter().zip(&parts.part_of_vertex).zip(0u32..);
             let share = |((p, &part), v): ((&Vec3, &u32), u32)| {
                 let stations = of_part.get(part as usize)?.as_ref()?;
@@ -255,9 +263,17 @@ fn under(character: &Character, surface: &Surface, parts: &Parts, musculature: &
                 Some((v, on_stations(stations, near.s as f32))).filter(|s| s.1 > 0.0)
             };
             let belly = (0..STATIONS).map(|i| belly(i as f64 / (STATIONS - 1) as f64)).collect();
-            (belly, vertices.filter_map(share).collect())
+            (belly, vertices.filter_map(share).collect(), of_part)
         })
-        .unzip();
+        .collect();
+    let in_part = |part: usize| {
+        let here = |(found, fibre): (&(_, _, Vec<Option<Arc<[f32]>>>), u32)| {
+            Some(PartFibre { fibre, shares: found.2[part].clone()? })
+        };
+        found.iter().zip(0u32..).filter_map(here).collect::<Arc<[PartFibre]>>()
+    };
+    let in_parts = (0..parts.parts.len()).map(in_part).collect();
+    let (bellies, shares) = found.into_iter().map(|(belly, shares, _)| (belly, shares)).unzip();
     let mut pads: Vec<Vec<usize>> = vec![Vec::new(); parts.parts.len()];
     for (index, pad) in flesh.fat.iter().enumerate() {
         let allowed = named(&definition.fat[pad.pad].parts);
@@ -269,7 +285,7 @@ fn under(character: &Character, surface: &Surface, parts: &Parts, musculature: &
             pads[part].push(index);
         }
     }
-    Under { bellies, shares, pads }
+    Under { bellies, shares, pads, in_parts }
 }
 
 /// From weights of skin vertices at each station, part by part, to each part's share of the muscle; parts without one are

@@ -1,6 +1,7 @@
 //! Takes the welded surface through tracking and back to the meshes.
 
 use super::flesh::{Flesh, Moment};
+use super::fleshed::UnderSkin;
 use super::papers::{self, Papers};
 use super::yielding::{self, Yielding};
 use super::{BindError, MuscleSettings, Settings, State, Tracking, Under, field, morph_weights};
@@ -17,6 +18,7 @@ use crate::skinning::{Skinner, Surface};
 use crate::tracking::{Layers, VertexReport, robust};
 use crate::watch::Watch;
 use glam::{Affine3A, Vec3, Vec3A};
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -36,6 +38,26 @@ pub(super) struct Implicit {
 enum Scheme {
     Robust(Box<robust::Tracker>),
     Papers(Box<Papers>),
+}
+
+/// What tracking hands from frame to frame: of the scheme that the body has.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct TrackingState {
+    robust: robust::State,
+    papers: papers::State,
+}
+
+impl TrackingState {
+    /// As before the first frame.
+    pub fn reset(&mut self) {
+        self.robust.reset();
+        self.papers.reset();
+    }
+
+    /// Whether it is empty or of a surface of `vertices` on `joints`.
+    pub fn is_of(&self, vertices: usize, joints: usize) -> bool {
+        self.robust.is_of(vertices) && self.papers.is_of(vertices, joints)
+    }
 }
 
 /// Scratch; nothing is read from it after the frame.
@@ -95,7 +117,13 @@ impl Implicit {
                     robust::Tracker::new(character, &surface, &parts, settings.robust, joins, under);
                 Scheme::Robust(Box::new(tracker.starting_from(start)))
             }
-            _ => Scheme::Papers(Box::new(Papers::new(character, &surface, start, &parts, &tree, settings))),
+            _ => {
+                let grooves = settings.muscles.blend;
+                let under = flesh.as_ref().map(|f| f.under_skin(&f.musculature().at_bind(), grooves));
+                Scheme::Papers(Box::new(Papers::new(
+                    character, &surface, start, &parts, &tree, under, settings,
+                )))
+            }
         };
         let yielding = flesh.as_ref().map(|f| Yielding::new(&surface.mesh, f.musculature()));
         Ok(Self { surface, parts, tree, flesh, yielding, scheme })
@@ -111,6 +139,12 @@ impl Implicit {
 
     pub fn musculature(&self) -> Option<&Musculature> {
         self.flesh.as_ref().map(Flesh::musculature)
+    }
+
+    /// What lies in the parts in a pose, independent of earlier frames; `None` where the fields have nothing in them.
+    pub fn under_skin_in(&self, posed_from_bind: &[Affine3A], settings: &Settings) -> Option<UnderSkin> {
+        let flesh = self.flesh.as_ref().filter(|_| matches!(self.scheme, Scheme::Papers(_)))?;
+        Some(flesh.under_skin(&flesh.pose(posed_from_bind).flesh, settings.muscles.blend))
     }
 
     /// Where the joints take bind space.
@@ -162,7 +196,8 @@ impl Implicit {
     pub fn track(
         &self,
         (character, world_from_joint): (&Character, &[Affine3A]),
-        state: Option<&mut robust::State>,
+        settings: &Settings,
+        state: Option<&mut TrackingState>,
         trace: Option<u32>,
         w: &mut Workspace,
         found: &mut Found,
@@ -172,6 +207,7 @@ impl Implicit {
                 let layers = self.flesh.as_ref().map(|f| f.layers(&found.flesh));
                 let layers = layers.as_ref().map(|l| l as &dyn Layers);
                 let (scratch, tracked) = (&mut w.robust, &mut w.tracked);
+                let state = state.map(|s| &mut s.robust);
                 tracker.track(&w.posed_from_bind, &w.rest, layers, state, trace, scratch, tracked);
                 found.reports.extend_from_slice(&tracked.reports);
                 found.cosines.extend_from_slice(&tracked.cosines);
@@ -189,8 +225,9 @@ impl Implicit {
                     world_from_joint,
                     posed_from_bind: &w.posed_from_bind,
                     rest: &w.rest,
+                    under: self.flesh.as_ref().map(|f| f.under_skin(&found.flesh, settings.muscles.blend)),
                 };
-                papers.track(&scene, &mut w.papers, found);
+                papers.track(&scene, state.map(|s| &mut s.papers), &mut w.papers, found);
                 w.tracked.positions.clear();
                 w.tracked.positions.extend(w.papers.positions.iter().map(|&p| Vec3A::from(p)));
                 w.tracked.pairs = [0; 2];

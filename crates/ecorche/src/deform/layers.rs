@@ -4,13 +4,14 @@
 //! p the value it had at `p - w(p) o`, summed over pads: the space under the skin moves and smooth shapes stay smooth.
 //! An ellipsoid joined to the part shows only where it stands out of it, and skin over its rim creases when it moves.
 
-use crate::field::{Field, Support};
+use crate::field::{Falloff, Field, Sample, Support};
 use crate::muscle::{FatPad, PosedFat, Table};
 use crate::tracking::{Displaced, Layers};
 use glam::{Mat3, Vec3};
 use std::sync::Arc;
 
 /// A fibre in one moment.
+#[derive(Debug)]
 pub(super) struct PosedFibre {
     pub table: Table,
     /// How much of it is belly and not tendon, 0 to 1, at even stations.
@@ -26,6 +27,22 @@ impl PosedFibre {
         let near = self.table.near(point, thickest + most)?;
         let distance = near.distance + thickest * (1.0 - on_stations(&self.belly, near.s));
         (distance < most).then_some(distance)
+    }
+
+    /// As a field that ends where `falloff` does, times the share of the belly that `shares` gives to a part; nothing outside.
+    pub fn field_in(&self, shares: &[f32], falloff: &Falloff, point: Vec3) -> Option<Sample> {
+        let near = self.table.near(point, self.table.thickest() + falloff.radius as f32)?;
+        let (belly, share) = (on_stations(&self.belly, near.s), on_stations(shares, near.s));
+        let weight = belly * share;
+        let value = falloff.value(f64::from(near.distance)) as f32;
+        if weight * value <= 0.0 {
+            return None;
+        }
+        let weight_slope =
+            slope_on_stations(&self.belly, near.s) * share + belly * slope_on_stations(shares, near.s);
+        let slope = falloff.slope(f64::from(near.distance)) as f32;
+        let gradient = weight * slope * near.gradient + value * weight_slope * near.s_slope;
+        Some(Sample { value: weight * value, gradient })
     }
 }
 
@@ -54,8 +71,16 @@ pub(super) fn on_stations(list: &[f32], s: f32) -> f32 {
     list[k] + (at - k as f32) * (list[k + 1] - list[k])
 }
 
+/// The derivative of [`on_stations`] by `s`.
+#[inline]
+fn slope_on_stations(list: &[f32], s: f32) -> f32 {
+    let last = list.len() - 1;
+    let k = ((s.clamp(0.0, 1.0) * last as f32) as usize).min(last - 1);
+    (list[k + 1] - list[k]) * last as f32
+}
+
 /// The displaced pads of one part.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct PartPads {
     support: Option<Support>,
     pads: Vec<PosedPad>,
@@ -69,7 +94,7 @@ impl PartPads {
 }
 
 /// What lies under the skin in one moment.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct PosedLayers {
     pub fibres: Vec<PosedFibre>,
     /// Of each part.

@@ -15,6 +15,7 @@
 mod binary;
 mod field;
 mod flesh;
+mod fleshed;
 mod implicit;
 mod layers;
 mod papers;
@@ -28,6 +29,7 @@ mod yielding;
 
 pub use crate::dynamics::{Settings as DynamicsSettings, Solver as DynamicsSolver};
 pub use field::BodyField;
+pub use fleshed::PartField;
 pub use playback::Playback;
 pub use saved::{SavedState, StateError};
 pub use settings::{MuscleSettings, Settings};
@@ -49,7 +51,7 @@ use crate::surface::{self, LayerDef, Layers, SurfaceReport};
 use crate::tracking::{VertexReport, robust};
 use crate::watch::Watch;
 use glam::{Affine3A, Vec3, Vec3A};
-use implicit::Implicit;
+use implicit::{Implicit, TrackingState};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::Arc;
@@ -114,7 +116,7 @@ pub fn check_rest(surface: &Surface) -> Result<(), BindError> {
 /// What a running animation remembers from frame to frame; empty before the first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
-    tracking: robust::State,
+    tracking: TrackingState,
     /// Moment and muscles.
     flesh: Option<(f32, muscle::State)>,
     /// Of each layer on the surface.
@@ -454,7 +456,7 @@ impl Body {
             let coherent = state.as_deref_mut().filter(|_| self.settings.coherent);
             let tracking = coherent.map(|s| &mut s.tracking);
             let at = (&*self.character, world_from_joint.as_slice());
-            let (tracked, fell_back) = implicit.track(at, tracking, vertex, w, found);
+            let (tracked, fell_back) = implicit.track(at, &self.settings, tracking, vertex, w, found);
             report.tracking = Some(tracked);
             report.fell_back += fell_back;
         }

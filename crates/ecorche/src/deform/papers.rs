@@ -1,9 +1,10 @@
 //! The schemes of 2012 and 2014 on a whole character, to compare with.
 //!
-//! The 2014 scheme carries positions from pose to pose. Here it always starts from bind: the joints' local
-//! transforms are blended in even steps, so that a frame depends on its pose alone.
+//! The 2014 scheme carries positions from pose to pose. The joints' local transforms are blended in even steps on the way. It starts
+//! from bind, so that a frame depends on its pose alone; or from the frame before, as the thesis has it, if it gets a [`State`].
 
 use super::field::{self, BodyField, sound};
+use super::fleshed::UnderSkin;
 use super::implicit::has_part;
 use super::{Settings, Tracking};
 use crate::character::Character;
@@ -22,11 +23,8 @@ use crate::tracking::papers::scheme_2014::{Motion, substeps};
 use crate::tracking::papers::{Vertices, scheme_2012, scheme_2014};
 use glam::{Affine3A, Quat, Vec3};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-
-/// Largest turn of a joint in one substep, radians: 10 degrees, enough for bends up to 150 on a plain limb
-/// ([`crate::tracking`]). Not tuned on characters.
-const LARGEST_TURN: f32 = 10.0 * std::f32::consts::PI / 180.0;
 
 /// Vertices handled by a thread at a time.
 const VERTICES_PER_TASK: usize = 128;
@@ -40,6 +38,29 @@ pub(super) struct Papers {
     limb_radius: Vec<f32>,
     /// Local transforms of the joints at bind time.
     bind: Vec<Transform>,
+    /// What lies in the parts at bind; `None` without any.
+    under: Option<UnderSkin>,
+}
+
+/// What the scheme of 2014 left in a frame, to go on from. Empty before the first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct State {
+    positions: Vec<Vec3>,
+    world_from_joint: Vec<Affine3A>,
+}
+
+impl State {
+    /// As before the first frame.
+    pub fn reset(&mut self) {
+        self.positions.clear();
+        self.world_from_joint.clear();
+    }
+
+    /// Whether it is empty or of a surface of `vertices` on `joints`.
+    pub fn is_of(&self, vertices: usize, joints: usize) -> bool {
+        let lengths = (self.positions.len(), self.world_from_joint.len());
+        lengths == (0, 0) || lengths == (vertices, joints)
+    }
 }
 
 #[derive(Debug)]
@@ -67,6 +88,8 @@ pub(super) struct Scene<'a> {
     pub posed_from_bind: &'a [Affine3A],
     /// Bind space, morphs blended in.
     pub rest: &'a [Vec3],
+    /// What lies in the parts in the pose; `None` without any.
+    pub under: Option<UnderSkin>,
 }
 
 impl Papers {
@@ -76,6 +99,7 @@ impl Papers {
         start: Skinner,
         parts: &Parts,
         tree: &Arc<Tree>,
+        under: Option<UnderSkin>,
         settings: &Settings,
     ) -> Self {
         let adjacency = Adjacency::new(&surface.mesh);
@@ -89,12 +113,14 @@ impl Papers {
             skinner: start,
             scheme,
             limb_radius: parts.part_of_vertex.iter().map(radius).collect(),
-            part: sides(surface, parts, tree, settings),
+            part: sides(surface, parts, tree, under.as_ref(), settings),
             bind: local_at_bind(character, surface),
+            under,
         }
     }
 
-    pub fn track(&self, scene: &Scene, w: &mut Workspace, found: &mut Found) {
+    /// `state`: where the frame before ended, and then where this one does.
+    pub fn track(&self, scene: &Scene, state: Option<&mut State>, w: &mut Workspace, found: &mut Found) {
         let count = scene.rest.len();
         let posed_from_bind: Vec<Affine3A> = scene.posed_from_bind.iter().map(sound).collect();
         found.reports.resize(count, VertexReport::default());
@@ -105,7 +131,8 @@ impl Papers {
             self.skinner.skin(&posed_from_bind, scene.rest, &mut w.positions, &mut w.skinning);
             return;
         }
-        let at_rest = field::posed(scene.tree, scene.parts, &vec![Affine3A::IDENTITY; posed_from_bind.len()]);
+        let still = vec![Affine3A::IDENTITY; posed_from_bind.len()];
+        let at_rest = field::posed(scene.tree, scene.parts, &still, self.under.as_ref());
         let iso = |v: usize| if has_part(scene.parts, v) { at_rest.sample(scene.rest[v]).value } else { 0.0 };
         (0..count).into_par_iter().with_min_len(VERTICES_PER_TASK).map(iso).collect_into_vec(&mut w.iso);
         let vertices = Vertices { iso: &w.iso, limb_radius: &self.limb_radius, part: &self.part };
@@ -113,15 +140,29 @@ impl Papers {
         let field = match &self.scheme {
             Scheme::Of2012(tracker) => {
                 self.skinner.skin(&posed_from_bind, scene.rest, positions, &mut w.skinning);
-                let field = field::posed(scene.tree, scene.parts, &posed_from_bind);
+                let field = field::posed(scene.tree, scene.parts, &posed_from_bind, scene.under.as_ref());
                 tracker.track(&field, &vertices, positions, reports, &mut w.of_2012);
                 field
             }
             Scheme::Of2014(tracker) => {
-                let mut motion = FromBind::new(self, scene, &posed_from_bind, at_rest, &mut w.skinning);
-                let steps = substeps(motion.largest_turn(), LARGEST_TURN);
+                // A morph moves the resting skin, which positions of an earlier frame do not know of.
+                let morphed = scene.rest != scene.surface.mesh.positions;
+                let before = state.as_deref().filter(|s| s.positions.len() == count && !morphed);
+                if let Some(before) = before {
+                    positions.copy_from_slice(&before.positions);
+                }
+                let field = field::posed(scene.tree, scene.parts, &posed_from_bind, scene.under.as_ref());
+                let from = before.map(|s| s.world_from_joint.as_slice());
+                let mut motion = Way::new(self, scene, from, &posed_from_bind, field, &mut w.skinning);
+                let steps = substeps(motion.largest_turn(), tracker.settings().largest_turn);
                 tracker.track(&mut motion, steps, &vertices, positions, reports, &mut w.of_2014);
-                motion.field
+                let field = motion.field;
+                if let Some(state) = state {
+                    state.positions.clone_from(positions);
+                    state.world_from_joint.clear();
+                    state.world_from_joint.extend(scene.world_from_joint.iter().map(sound));
+                }
+                field
             }
         };
         for (v, report) in reports.iter_mut().enumerate().filter(|(v, _)| !has_part(scene.parts, *v)) {
@@ -142,41 +183,48 @@ impl Papers {
     }
 }
 
-/// The motion from bind to the pose.
-struct FromBind<'a, 'w> {
+/// The motion to the pose, from bind or from an earlier pose.
+struct Way<'a, 'w> {
     papers: &'a Papers,
     scene: &'a Scene<'a>,
-    /// Local transforms in the pose.
-    pose: Vec<Transform>,
+    /// Local transforms where the way begins, and in the pose.
+    start: Vec<Transform>,
+    end: Vec<Transform>,
     posed_from_bind: &'a [Affine3A],
     before: Vec<Affine3A>,
     field: BodyField<'a>,
-    start: Vec<Vec3>,
+    unmoved: Vec<Vec3>,
     skinning: &'w mut skinning::Workspace,
 }
 
-impl<'a, 'w> FromBind<'a, 'w> {
+impl<'a, 'w> Way<'a, 'w> {
+    /// `from`: the joints of an earlier pose in the world; bind without one.
     fn new(
         papers: &'a Papers,
         scene: &'a Scene<'a>,
+        from: Option<&[Affine3A]>,
         posed_from_bind: &'a [Affine3A],
         field: BodyField<'a>,
         skinning: &'w mut skinning::Workspace,
     ) -> Self {
-        let joints = &scene.character.skeleton.joints;
-        let world: Vec<Affine3A> = scene.world_from_joint.iter().map(sound).collect();
-        let local = |(j, joint): (usize, &crate::character::Joint)| {
-            let parent = joint.parent.map_or(Affine3A::IDENTITY, |p| world[p]);
-            Transform::from_affine(sound(&(parent.inverse() * world[j]))).0
+        let binds = scene.surface.joint_from_bind();
+        let (start, before) = match from {
+            Some(world) => {
+                let moved = world.iter().zip(binds).map(|(&world, &bind)| sound(&(world * bind)));
+                (local(scene.character, world), moved.collect())
+            }
+            None => (papers.bind.clone(), vec![Affine3A::IDENTITY; posed_from_bind.len()]),
         };
+        let world: Vec<Affine3A> = scene.world_from_joint.iter().map(sound).collect();
         Self {
             papers,
             scene,
-            pose: joints.iter().enumerate().map(local).collect(),
+            start,
+            end: local(scene.character, &world),
             posed_from_bind,
-            before: vec![Affine3A::IDENTITY; posed_from_bind.len()],
+            before,
             field,
-            start: Vec::new(),
+            unmoved: Vec::new(),
             skinning,
         }
     }
@@ -184,9 +232,8 @@ impl<'a, 'w> FromBind<'a, 'w> {
     /// Largest turn of all joints but roots: turning the whole body needs no tracking.
     fn largest_turn(&self) -> f32 {
         let joints = self.scene.character.skeleton.joints.iter();
-        let turns =
-            joints.zip(&self.papers.bind).zip(&self.pose).filter(|((joint, _), _)| joint.parent.is_some());
-        turns.map(|((_, bind), pose)| bind.rotation.angle_between(pose.rotation)).fold(0.0, f32::max)
+        let turns = joints.zip(&self.start).zip(&self.end).filter(|((joint, _), _)| joint.parent.is_some());
+        turns.map(|((_, start), end)| start.rotation.angle_between(end.rotation)).fold(0.0, f32::max)
     }
 
     /// Motion of every joint from bind space when a share of the way is done.
@@ -194,14 +241,14 @@ impl<'a, 'w> FromBind<'a, 'w> {
         if share >= 1.0 {
             return self.posed_from_bind.to_vec();
         }
-        let mut world: Vec<Affine3A> = Vec::with_capacity(self.pose.len());
-        for ((joint, bind), pose) in
-            self.scene.character.skeleton.joints.iter().zip(&self.papers.bind).zip(&self.pose)
+        let mut world: Vec<Affine3A> = Vec::with_capacity(self.end.len());
+        for ((joint, start), end) in
+            self.scene.character.skeleton.joints.iter().zip(&self.start).zip(&self.end)
         {
             let local = Transform {
-                translation: bind.translation.lerp(pose.translation, share),
-                rotation: bind.rotation.slerp(pose.rotation, share),
-                scale: bind.scale.lerp(pose.scale, share),
+                translation: start.translation.lerp(end.translation, share),
+                rotation: start.rotation.slerp(end.rotation, share),
+                scale: start.scale.lerp(end.scale, share),
             };
             let local = local.to_affine();
             world.push(joint.parent.map_or(local, |parent| world[parent] * local));
@@ -211,14 +258,14 @@ impl<'a, 'w> FromBind<'a, 'w> {
     }
 }
 
-impl Motion for FromBind<'_, '_> {
+impl Motion for Way<'_, '_> {
     fn advance(&mut self, _from: f32, to: f32, positions: &mut [Vec3], rotations: &mut [Quat]) {
         let after = self.motions(to);
         let increments: Vec<Affine3A> =
             self.before.iter().zip(&after).map(|(b, a)| sound(&(*a * b.inverse()))).collect();
-        self.start.clear();
-        self.start.extend_from_slice(positions);
-        self.papers.skinner.skin(&increments, &self.start, positions, self.skinning);
+        self.unmoved.clear();
+        self.unmoved.extend_from_slice(positions);
+        self.papers.skinner.skin(&increments, &self.unmoved, positions, self.skinning);
         let turns: Vec<Quat> = after.iter().map(|m| Transform::from_affine(*m).0.rotation).collect();
         blended_rotations(&self.scene.surface.influences, &turns, rotations);
         let joints = self.scene.parts.parts.iter().map(|p| p.joint as usize);
@@ -234,11 +281,17 @@ impl Motion for FromBind<'_, '_> {
 }
 
 /// The part each vertex is kept on the side of; [`FOLLOWS`] for vertices whose part has lost to another at rest already.
-fn sides(surface: &Surface, parts: &Parts, tree: &Arc<Tree>, settings: &Settings) -> Vec<u32> {
+fn sides(
+    surface: &Surface,
+    parts: &Parts,
+    tree: &Arc<Tree>,
+    under: Option<&UnderSkin>,
+    settings: &Settings,
+) -> Vec<u32> {
     let scheme = &settings.scheme_2014;
     let Some(pass) = &scheme.own_side else { return parts.part_of_vertex.clone() };
     let joints = surface.joint_from_bind().len();
-    let at_rest = field::posed(tree, parts, &vec![Affine3A::IDENTITY; joints]);
+    let at_rest = field::posed(tree, parts, &vec![Affine3A::IDENTITY; joints], under);
     let side = |(&part, &rest): (&u32, &Vec3)| {
         let (own, other) = at_rest.own_and_other(part, rest);
         let opposed = controller::angle(own.gradient, other.gradient) >= f64::from(pass.least_angle);
@@ -246,6 +299,15 @@ fn sides(surface: &Surface, parts: &Parts, tree: &Arc<Tree>, settings: &Settings
         if other.value > 0.5 && opposed && lost { FOLLOWS } else { part }
     };
     parts.part_of_vertex.iter().zip(&surface.mesh.positions).map(side).collect()
+}
+
+/// Local transforms of joints that are in the world.
+fn local(character: &Character, world: &[Affine3A]) -> Vec<Transform> {
+    let local = |(j, joint): (usize, &crate::character::Joint)| {
+        let parent = joint.parent.map_or(Affine3A::IDENTITY, |p| world[p]);
+        Transform::from_affine(sound(&(parent.inverse() * world[j]))).0
+    };
+    character.skeleton.joints.iter().enumerate().map(local).collect()
 }
 
 /// Local transforms at bind time: known of joints in a skin; others hang on their parent as the file has them.
@@ -256,16 +318,13 @@ fn local_at_bind(character: &Character, surface: &Surface) -> Vec<Transform> {
         in_skin[*joint] = true;
     }
     let mut world: Vec<Affine3A> = Vec::with_capacity(joints.len());
-    let mut local = Vec::with_capacity(joints.len());
     for (j, joint) in joints.iter().enumerate() {
         let parent = joint.parent.map_or(Affine3A::IDENTITY, |p| world[p]);
-        let at_bind = if in_skin[j] {
+        world.push(if in_skin[j] {
             sound(&surface.joint_from_bind()[j].inverse())
         } else {
             parent * joint.rest.to_affine()
-        };
-        local.push(Transform::from_affine(sound(&(parent.inverse() * at_bind))).0);
-        world.push(at_bind);
+        });
     }
-    local
+    local(character, &world)
 }

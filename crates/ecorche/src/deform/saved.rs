@@ -5,7 +5,7 @@ use glam::Affine3A;
 
 const MAGIC: &[u8; 8] = b"ecorche\x1a";
 /// Raised whenever the meaning of the bytes changes.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Magic, version, key, number of the next frame.
 const HEADER: usize = MAGIC.len() + 4 + KEY + 8;
 const KEY: usize = 32;
@@ -94,15 +94,17 @@ impl State {
     /// Whether the state can be one of `body`: as many vertices, strands, particles and layers.
     fn fits(&self, body: &Body) -> bool {
         let vertices = body.surface().map_or(0, |surface| surface.mesh.positions.len());
+        let joints = body.character().skeleton.len();
         let flesh = match (&self.flesh, body.musculature()) {
             (None, _) => true,
             (Some((_, state)), Some(musculature)) => {
-                let joints = body.character().skeleton.len();
                 state.is_like(&musculature.at_rest(&vec![Affine3A::IDENTITY; joints]))
             }
             (Some(_), None) => false,
         };
         let layers = body.stack().surface.len();
-        flesh && self.tracking.is_of(vertices) && (self.surface.is_empty() || self.surface.len() == layers)
+        flesh
+            && self.tracking.is_of(vertices, joints)
+            && (self.surface.is_empty() || self.surface.len() == layers)
     }
 }

@@ -1,7 +1,7 @@
 //! What a character is bound with.
 
 use super::stack::{Stack, Tracking};
-use crate::anatomy::{ControllerDef, Grooves, SamplesDef, SkinDef, SolverDef};
+use crate::anatomy::{ControllerDef, Grooves, SamplesDef, SchemeDef, SkinDef, SolverDef};
 use crate::character::Skeleton;
 use crate::dynamics::{self, Solver};
 use crate::field::{Composition, operator};
@@ -46,13 +46,13 @@ pub struct Settings {
     /// What the deformation is made of.
     pub stack: Stack,
     /// Tracking starts from the frame before ([`Body::deform_next`](super::Body::deform_next)): faster, and a frame then
-    /// depends on those before it. Schemes other than [`Tracking::Robust`](super::Tracking::Robust) do not use it.
+    /// depends on those before it. [`Tracking::Scheme2012`](super::Tracking::Scheme2012) does not use it.
     pub coherent: bool,
     /// How the skin is cut and its fields are fitted.
     pub parts: PartSettings,
     /// Settings of [`Tracking::Robust`](super::Tracking::Robust).
     pub robust: robust::Settings,
-    /// How muscles move; [`Tracking::Robust`](super::Tracking::Robust) alone has any.
+    /// How muscles move.
     pub muscles: MuscleSettings,
     /// Settings of [`Tracking::Scheme2012`](super::Tracking::Scheme2012).
     pub scheme_2012: scheme_2012::Settings,
@@ -113,6 +113,7 @@ impl Settings {
             SolverDef::Xpbd => Solver::Xpbd,
             SolverDef::Pbd => Solver::Pbd { stiffness: 0.1, kept: 0.9 },
         };
+        settings.set_schemes(&skin.scheme);
         let composition = |(operator, controller): (Option<&str>, Option<&ControllerDef>)| {
             let named = operator.is_some() || controller.is_some();
             named.then(|| composition(operator.unwrap_or(tracking.operator()), controller)).flatten()
@@ -127,6 +128,30 @@ impl Settings {
             }
         }
         settings
+    }
+
+    /// What an anatomy file changes of the papers' schemes.
+    fn set_schemes(&mut self, scheme: &SchemeDef) {
+        if scheme.printed {
+            self.scheme_2012 = scheme_2012::Settings::printed();
+            self.scheme_2014 = scheme_2014::Settings::printed();
+        }
+        let (of_2012, of_2014) = (&mut self.scheme_2012, &mut self.scheme_2014);
+        if let Some(step) = scheme.step {
+            of_2014.largest_turn = step;
+        }
+        if let Some(angle) = scheme.contact_angle {
+            of_2012.newton.largest_turn = angle;
+            of_2014.own_side.iter_mut().for_each(|pass| pass.least_angle = angle);
+        }
+        if let Some(iterations) = scheme.iterations {
+            of_2012.iterations = iterations;
+            of_2014.final_relaxations = iterations;
+        }
+        if !scheme.smoothing {
+            of_2012.smoothing.iterations = 0;
+            of_2014.smoothing = None;
+        }
     }
 }
 

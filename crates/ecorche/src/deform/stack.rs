@@ -48,7 +48,8 @@ pub enum Tracking {
     /// [`scheme_2012`](crate::tracking::papers::scheme_2012): one shot, bends up to 90 degrees; to compare with.
     #[serde(rename = "2012")]
     Scheme2012,
-    /// [`scheme_2014`](crate::tracking::papers::scheme_2014): substeps of 10 degrees from bind to the pose; to compare with.
+    /// [`scheme_2014`](crate::tracking::papers::scheme_2014): in substeps from bind to the pose, or from the frame before; to compare
+    /// with.
     #[serde(rename = "2014")]
     Scheme2014,
 }
@@ -65,9 +66,9 @@ pub enum StackError {
         /// The stack.
         stack: Stack,
     },
-    /// Muscles and fat without the tracking that brings the skin onto them.
+    /// Muscles and fat without tracking, which brings the skin onto them.
     #[error(
-        "{stack}: skin follows muscles and fat only with robust tracking; choose that, or nothing under the skin"
+        "{stack}: skin follows muscles and fat only with tracking; choose the method muscles, or nothing under the skin"
     )]
     Under {
         /// The stack.
@@ -173,12 +174,18 @@ impl Stack {
         self
     }
 
+    /// Whether tracking can start from the frame before ([`Settings::coherent`](super::Settings)): the scheme of 2012 is one shot
+    /// from skinning.
+    pub fn continues(&self) -> bool {
+        matches!(self.tracking, Some(Tracking::Robust | Tracking::Scheme2014))
+    }
+
     /// Whether the layers fit together.
     pub fn check(&self) -> Result<(), StackError> {
         if self.tracking == Some(Tracking::Scheme2014) && self.skinning == Skinning::CentreOfRotation {
             return Err(StackError::Start { stack: self.clone() });
         }
-        if self.under == Under::Flesh && self.tracking != Some(Tracking::Robust) {
+        if self.under == Under::Flesh && self.tracking.is_none() {
             return Err(StackError::Under { stack: self.clone() });
         }
         if self.under == Under::Parametric && self.tracking.is_some() {

@@ -76,13 +76,73 @@ fn layers_that_do_not_fit_together_are_refused_with_a_remedy() {
     let carried = Stack::implicit().with_tracking(Tracking::Scheme2014);
     let start = refused(carried.with_start(Skinning::CentreOfRotation));
     assert!(start.contains("cor + 2014 tracking") && start.contains("start from dqs"), "{start}");
-    for stack in [
-        Stack::muscles().with_tracking(Tracking::Scheme2012),
-        Stack { under: Under::Flesh, ..Stack::dual_quaternion() },
-    ] {
-        let under = refused(stack);
-        assert!(under.contains("muscles") && under.contains("choose"), "{under}");
+    let under = refused(Stack { under: Under::Flesh, ..Stack::dual_quaternion() });
+    assert!(under.contains("muscles") && under.contains("choose"), "{under}");
+}
+
+/// The arm over its muscles under every scheme.
+fn muscled(tracking: Tracking, change: impl FnOnce(&mut Settings)) -> Body {
+    let mut settings = Settings::from(Stack::muscles().with_tracking(tracking));
+    change(&mut settings);
+    Body::bind_with(arm(), settings, &samples::arm::muscles(), Path::new("."), None).unwrap()
+}
+
+#[test]
+fn muscles_raise_the_skin_in_the_schemes_of_the_papers_too() {
+    for tracking in [Tracking::Scheme2012, Tracking::Scheme2014] {
+        let (with, without) = (muscled(tracking, |_| ()), bind(&arm(), tracking));
+        let mut workspace = Workspace::default();
+        let skinned = Body::bind(arm(), Stack::dual_quaternion(), None).unwrap().rest(&mut workspace);
+        let rest = with.rest(&mut workspace);
+        assert!(farthest(&rest, &skinned) < 1e-3, "{tracking}: at rest muscles move nothing");
+        let pose = bent(with.character());
+        let frames = [&with, &without].map(|body| body.deform(&pose, 0.0, &mut workspace));
+        let raised = farthest(&frames[0], &frames[1]);
+        assert!(raised > 2e-3 && raised < 0.03, "{tracking}: {raised}");
+        assert!(
+            frames[0].report.muscles.is_some() && frames[0].report.fell_back == frames[1].report.fell_back
+        );
     }
+}
+
+#[test]
+fn the_scheme_of_2014_goes_on_from_the_frame_before() {
+    let change = |settings: &mut Settings| {
+        settings.coherent = true;
+        settings.muscles.motion = crate::muscle::Motion::Kinematic;
+    };
+    let (coherent, free) = (muscled(Tracking::Scheme2014, change), muscled(Tracking::Scheme2014, |_| ()));
+    let clip = coherent.character().clips[0].clone();
+    let (mut state, mut workspace) = (State::default(), Workspace::default());
+    let mut pose = Pose::rest(coherent.character());
+    let mut differ = 0.0f32;
+    for frame in 0..=12 {
+        clip.sample(clip.start + (clip.end - clip.start) * frame as f32 / 24.0, &mut pose);
+        let next = coherent.deform_next(&pose, frame as f32 / 24.0, &mut state, &mut workspace);
+        let alone = free.deform(&pose, 0.0, &mut workspace);
+        differ = differ.max(farthest(&next, &alone));
+        // The same limb by another way: near, but not the same.
+        assert!(farthest(&next, &alone) < 0.03, "frame {frame}");
+    }
+    assert!(differ > 0.0, "the way matters");
+    resumes(&muscled(Tracking::Scheme2014, |s| s.coherent = true), "shake");
+}
+
+#[test]
+fn settings_of_the_papers_schemes_come_from_the_file() {
+    let of = |text: &str| {
+        let file = crate::anatomy::AnatomyFile::parse("a.toml", format!("version = 1\n{text}")).unwrap();
+        Settings::of_skin(&file.anatomy().skin, &arm().skeleton, Tracking::Scheme2014)
+    };
+    let plain = of("");
+    assert_eq!(plain.scheme_2014.largest_turn, 10f32.to_radians());
+    assert!(plain.scheme_2014.smoothing.is_some() && plain.scheme_2014.own_side.is_some());
+    let own = of("[skin.scheme]\nstep = 0.05\ncontact_angle = 0.7\niterations = 3\nsmoothing = false\n");
+    assert_eq!((own.scheme_2014.largest_turn, own.scheme_2014.final_relaxations), (0.05, 3));
+    assert_eq!((own.scheme_2012.newton.largest_turn, own.scheme_2012.iterations), (0.7, 3));
+    assert!(own.scheme_2014.smoothing.is_none() && own.scheme_2012.smoothing.iterations == 0);
+    let printed = of("[skin.scheme]\nprinted = true\n");
+    assert_eq!(printed.scheme_2014, crate::tracking::papers::scheme_2014::Settings::printed());
 }
 
 /// Plays frames 0 to 20 whole, and again from a state saved after frame 10.

@@ -53,7 +53,7 @@ pub use operator::{Composition, Controller, Operator};
 pub use posed::Posed;
 pub use tree::{PosedTree, Tree};
 
-use glam::Vec3;
+use glam::{Affine3A, Vec3};
 
 /// A field at one point.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -85,6 +85,21 @@ impl Support {
     /// The box around this one and another.
     pub(crate) fn with(self, other: Self) -> Self {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
+    /// The box, wider by `margin` on every side.
+    pub(crate) fn widened(self, margin: f32) -> Self {
+        Self { low: self.low - margin, high: self.high + margin }
+    }
+
+    /// The box around the moved box: wider than needed unless the motion is a shift.
+    pub(crate) fn moved(self, motion: &Affine3A) -> Self {
+        let Self { low, high } = self;
+        let corners = (0..8).map(|i| {
+            let pick = |bit: usize| if i >> bit & 1 == 1 { high[bit] } else { low[bit] };
+            motion.transform_point3(Vec3::new(pick(0), pick(1), pick(2)))
+        });
+        corners.fold(Self::EMPTY, |s, c| s.with(Self { low: c, high: c }))
     }
 
     /// Whether the point lies in the box or on it.

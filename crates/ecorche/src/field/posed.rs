@@ -35,15 +35,8 @@ impl<F: Field> Field for Posed<F> {
         Sample { value: at_rest.value, gradient }
     }
 
-    /// The box around the moved box: wider than needed unless the motion is a shift.
     fn support(&self) -> Support {
-        let Support { low, high } = self.field.support();
-        let corners = (0..8).map(|i| {
-            let pick = |bit: usize| if i >> bit & 1 == 1 { high[bit] } else { low[bit] };
-            self.world_from_field.transform_point3(Vec3::new(pick(0), pick(1), pick(2)))
-        });
-        let start = Support { low: Vec3::INFINITY, high: Vec3::NEG_INFINITY };
-        corners.fold(start, |s, c| Support { low: s.low.min(c), high: s.high.max(c) })
+        self.field.support().moved(&self.world_from_field)
     }
 }
 

@@ -461,12 +461,11 @@ impl Ingredients {
         }
     }
 
-    /// The common stack that suits the anatomy: muscles where it has any and the tracking can follow them; parametric
-    /// where it has only such.
+    /// The common stack that suits the anatomy: muscles where it has any, parametric where it has only such.
     pub fn best_stack(&self) -> Stack {
-        if self.has_muscles() && self.tracking() == Tracking::Robust {
+        if self.has_muscles() {
             Stack::muscles()
-        } else if !self.has_muscles() && !self.body.parametric.is_empty() {
+        } else if !self.body.parametric.is_empty() {
             Stack::parametric()
         } else {
             Stack::implicit()

@@ -309,6 +309,13 @@ impl Table {
         }
     }
 
+    /// A box that holds every point within `margin` metres of the surface.
+    pub fn support(&self, margin: f32) -> Support {
+        match self {
+            Self::Spindle(table) => table.support(margin),
+        }
+    }
+
     /// Largest distance from the axis to the surface, metres.
     pub fn thickest(&self) -> f32 {
         match self {

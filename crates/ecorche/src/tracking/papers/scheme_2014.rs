@@ -57,6 +57,9 @@ pub struct Settings {
     /// A vertex is in contact if its own and another field are above 1/2, differ by less than this and oppose each
     /// other by [`OwnSide::least_angle`].
     pub contact_band: f32,
+    /// Largest turn of a joint in one substep, radians: 10 degrees, enough for bends up to 150 on a plain limb
+    /// ([`crate::tracking`]). Not tuned on characters.
+    pub largest_turn: f32,
 }
 
 impl Default for Settings {
@@ -73,6 +76,7 @@ impl Default for Settings {
             smoothing: Some(Smoothing { strength: 0.7, ..Smoothing::default() }),
             neighbours: NeighbourWeights::Uniform,
             contact_band: 0.06,
+            largest_turn: 10f32.to_radians(),
         }
     }
 }
@@ -143,6 +147,11 @@ pub struct Tracker {
 }
 
 impl Tracker {
+    /// How it works.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
     /// Prepares the rest mesh.
     pub fn new(mesh: &TriMesh, adjacency: &Adjacency, settings: Settings) -> Self {
         let neighbours = neighbour_stencil(mesh, adjacency, settings.neighbours);

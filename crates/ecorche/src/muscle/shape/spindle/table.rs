@@ -5,6 +5,7 @@
 //! a parabola, directions are blended without a rotation, and the gradient ignores how the section turns along the axis.
 
 use super::Spindle;
+use crate::field::Support;
 use crate::muscle::shape::TableNear;
 use glam::Vec3;
 
@@ -90,6 +91,13 @@ impl SpindleTable {
             section: [section.short().powi(2) as f32, section.long().powi(2) as f32],
             thickest: spindle.thickest() as f32,
         }
+    }
+
+    /// A box that holds every point within `margin` metres of the surface.
+    pub(crate) fn support(&self, margin: f32) -> Support {
+        let boxes =
+            self.blocks.iter().map(|b| Support { low: b.low + self.origin, high: b.high + self.origin });
+        boxes.fold(Support::EMPTY, Support::with).widened(self.thickest + margin)
     }
 
     /// Largest distance from the axis to the surface, metres.
