@@ -175,8 +175,7 @@ fn a_page_sees_the_frame_it_scrubs_to_and_undo_brings_the_same_bits_back() {
         let middle = clip.frame_count(fps) / 2;
         let at = middle as f64;
         let mut socket = connect(&address).await;
-        let (kind, head, _) = receive(&mut socket).await;
-        assert_eq!((kind, &head["name"]), (1, &json!("cylinder")));
+        until(&mut socket, 1, |head| head["name"] == "cylinder").await;
         say(&mut socket, view("implicit", at)).await;
         let (_, before) = until(&mut socket, 3, shows("implicit", at)).await;
 

@@ -15,6 +15,8 @@ export type Skin = {
   grid: number;
   /** How vertices find their place in the field: our scheme, or those of two papers. */
   tracking: "robust" | "2012" | "2014";
+  /** What the papers' schemes do differently. */
+  scheme: Scheme;
   /** The skinning that tracking starts from: linear blending, dual quaternions, or centres of rotation. */
   start: "lbs" | "dqs" | "cor";
   /** How far from a joint the caps that close a part may lie, in distances from the joint to the skin. */
@@ -45,6 +47,20 @@ export type ControllerCurve = {
   over: "angle" | "cosine";
   /** Whether openings are amounts from 0 to 1 or the operator's theta from 0 to pi/4, in radians. */
   opening: "theta" | "amount";
+};
+
+/** Settings of the papers' schemes of tracking, for comparisons. Without effect on the robust one. */
+export type Scheme = {
+  /** Largest turn of a joint in a substep of 2014. Absent: 0.1745, 10 degrees. */
+  step: number | null;
+  /** 2012: where the gradient turns by more, skin is in contact. 2014: fields whose gradients differ by less are neighbours, and do not press on each other. Absent: 0.96 for 2012, 1.484 for 2014. */
+  contact_angle: number | null;
+  /** 2012: steps towards the surface. 2014: relaxations that end a substep. Absent: 16 for 2012, 6 for 2014. */
+  iterations: number | null;
+  /** Whether skin around contacts is smoothed at the end. */
+  smoothing: boolean;
+  /** The papers' own numbers without what was added to them: in 2014 no smoothing, and no pass that keeps skin on its own side. */
+  printed: boolean;
 };
 
 /** What one joint does differently. */
@@ -321,6 +337,7 @@ export const KEYS = {
     samples: { label: "Samples", about: "Fewest and most points that a part's field is fitted to. More follow the skin closer and take longer.", slider: { min: 50, max: 600, step: 10, scale: 1, unit: "" } },
     grid: { label: "Grid", about: "Cells along the longest side of the table of a part's field." },
     tracking: { label: "Tracking", about: "How vertices find their place in the field: our scheme, or those of two papers.", choices: ["robust", "2012", "2014"] },
+    scheme: { label: "Scheme", about: "What the papers' schemes do differently." },
     start: { label: "Start", about: "The skinning that tracking starts from: linear blending, dual quaternions, or centres of rotation.", choices: ["lbs", "dqs", "cor"] },
     closure: { label: "Closure", about: "How far from a joint the caps that close a part may lie, in distances from the joint to the skin.", slider: { min: 0, max: 3, step: 0.05, scale: 1, unit: "×" } },
     gap: { label: "Gap", about: "Gap left between parts that touch, in radii of the limb.", slider: { min: 0, max: 0.5, step: 0.005, scale: 1, unit: "× r" } },
@@ -336,6 +353,13 @@ export const KEYS = {
     steepness: { label: "Steepness", about: "How fast the curve leaves the middle point, to either side. Below 1 is faster." },
     over: { label: "Over", about: "Whether the points are given by the angle between the gradients, in radians, or by its cosine.", choices: ["angle", "cosine"] },
     opening: { label: "Opening", about: "Whether openings are amounts from 0 to 1 or the operator's theta from 0 to pi/4, in radians.", choices: ["theta", "amount"] },
+  },
+  Scheme: {
+    step: { label: "Step", about: "Largest turn of a joint in a substep of 2014. Absent: 0.1745, 10 degrees." },
+    contact_angle: { label: "Contact angle", about: "2012: where the gradient turns by more, skin is in contact. 2014: fields whose gradients differ by less are neighbours, and do not press on each other. Absent: 0.96 for 2012, 1.484 for 2014." },
+    iterations: { label: "Iterations", about: "2012: steps towards the surface. 2014: relaxations that end a substep. Absent: 16 for 2012, 6 for 2014." },
+    smoothing: { label: "Smoothing", about: "Whether skin around contacts is smoothed at the end." },
+    printed: { label: "Printed", about: "The papers' own numbers without what was added to them: in 2014 no smoothing, and no pass that keeps skin on its own side." },
   },
   JointSettings: {
     operator: { label: "Operator", about: "How the fields of this bone and its parent meet. Absent: the skin's operator.", choices: ["union", "ricci", "clean-union", "gradient-blend", "blend", "bulge", "contact", "detail", "clean-open-union"] },
