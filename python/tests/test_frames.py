@@ -21,8 +21,8 @@ import ecorche
         (TUBE, ["--method", "implicit"], "implicit", {}),
         (TUBE, ["--method", "cor"], "cor", {}),
         ("sample:arm?resolution=2000", [], None, {}),
-        (TUBE, ["--method", "implicit", "--wrinkles=0.02"], "implicit", {"wrinkles": 0.02}),
-        (TUBE, ["--method", "dqs", "--wrinkles"], "dqs", {"wrinkles": True}),
+        (TUBE, ["--method", "implicit", "--wrinkles=0.25"], "implicit", {"wrinkles": 0.25}),
+        ("sample:cylinder?rings=96&segments=64", ["--method", "dqs", "--wrinkles"], "dqs", {"wrinkles": True}),
     ],
 )
 def test_frames_are_those_of_the_command_to_the_bit(program, tmp_path, source, words, method, options):
@@ -44,22 +44,26 @@ def test_frames_are_those_of_the_command_to_the_bit(program, tmp_path, source, w
 
 def test_a_subdivided_character_is_that_of_the_command(program, tmp_path):
     cache = tmp_path / "out.pc2"
-    options = ["--subdivide", "1", "--method", "dqs", "--wrinkles", "--frames", "0-6", "--quiet"]
+    options = ["--subdivide", "1", "--method", "dqs", "--wrinkles=0.15", "--frames", "0-6", "--quiet"]
     subprocess.run([program, "bake", TUBE, "-o", cache, *options], check=True, stdout=subprocess.DEVNULL)
     tube = ecorche.read(TUBE, subdivide=1)
     assert len(tube.triangles()) == 4 * len(ecorche.read(TUBE).triangles())
-    played = [frame.positions() for frame in tube.bind("dqs", wrinkles=True).play(frames=(0, 6))]
+    played = [frame.positions() for frame in tube.bind("dqs", wrinkles=0.15).play(frames=(0, 6))]
     assert np.stack(played).tobytes() == read_pc2(cache)[1].tobytes()
 
 
 def test_wrinkles_crease_the_bend_and_leave_the_rest_pose():
     tube = ecorche.read(TUBE, subdivide=1)
-    bodies = [tube.bind("dqs", wrinkles=wrinkles) for wrinkles in (False, True)]
+    bodies = [tube.bind("dqs", wrinkles=wrinkles) for wrinkles in (False, 0.15)]
     assert bodies[0].wrinkles is None and set(bodies[1].wrinkles.values()) == {0}
-    assert min(ecorche.read("sample:cylinder?rings=12&segments=8").bind("dqs", wrinkles=0.01).wrinkles.values()) > 0
     smooth, wrinkled = (body.play("bend") for body in bodies)
     differences = [np.abs(a.positions() - b.positions()).max() for a, b in zip(smooth, wrinkled, strict=True)]
     assert differences[0] == 0.0 and max(differences) > 1e-3
+
+
+def test_a_mesh_too_coarse_for_wrinkles_is_told(tube):
+    with pytest.raises(ValueError, match="wrinkles: at .* subdivide it"):
+        tube.bind("dqs", wrinkles=0.01)
 
 
 @pytest.mark.parametrize(
