@@ -4,7 +4,8 @@
 
 `ecorche job` writes an Open Job Description of one, two and seven chunks; `openjd` checks and runs it; the joined caches
 must be those of a single bake, to the bit. A chunk that is missing fails the join and is baked again alone; a chunk of
-another recipe is refused. The Flamenco job type is compiled by Node with a stub of the Manager and its tasks are run.
+another recipe is refused. `ecorche hero --job` writes one of a step for each stage, whose cache must be that of a single run; a stage
+that was cut short goes on. The Flamenco job types are compiled by Node with a stub of the Manager and their tasks are run.
 Needs the Python package openjd-cli beside this Python; without Node the part of Flamenco is left out, and says so.
 """
 
@@ -22,6 +23,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ARM = ["sample:arm", "--clip", "shake", "--fps", "12", "--method", "muscles"]
 # Several meshes, and nothing that remembers.
 DRESSED = ["sample:mannequin", "--fps", "4", "--method", "dqs"]
+# A shot of simulated flesh, as small as one can be.
+HERO = ["sample:arm?resolution=2000", "--clip", "curl", "--frames", "0-1", "--fps", "8", "--region", "leftLowerArm", "--tetrahedra", "1500"]
 
 
 class Farm:
@@ -91,25 +94,59 @@ def repair(farm, folder, arguments, single):
     farm.that("another recipe" in farm.ecorche(*refused, fails=True), "a state of another recipe is refused")
 
 
-def flamenco(farm, folder, single, frames):
-    """The tasks of the Flamenco job type, one after the other."""
+def hero(farm):
+    """A simulated shot by stages; one of them is cut short, and goes on when it is run again."""
+    folder, results = farm.folder / "hero-job", farm.folder / "hero-results"
+    anatomy = farm.folder / "arm.toml"
+    farm.ecorche("init", HERO[0], "-o", anatomy, "-q")
+    shot = ["hero", *HERO, "--anatomy", anatomy]
+    single = farm.folder / "hero.pc2"
+    farm.ecorche(*shot, "-o", single, "-q")
+    results.mkdir()
+    cache = results / "hero.pc2"
+    farm.ecorche(*shot, "-o", cache, "--job", folder, "-q")
+    farm.that(list(results.iterdir()) == [], "nothing is simulated when the job is written")
+    farm.run(OPENJD, "check", folder / "template.json")
+    farm.openjd(folder)
+    farm.that(cache.read_bytes() == single.read_bytes(), "the shot by stages is the shot in one go")
+    fat = results / "hero.hero" / "fat.stage"
+    whole = fat.read_bytes()
+    fat.write_bytes(whole[: len(whole) * 2 // 3])
+    cache.unlink()
+    alone = "--no-run-dependencies"
+    farm.openjd(folder, "--step", "Fat", alone)
+    # Records hold how long they took: those that are the same were not computed again.
+    kept = len(whole) // 2
+    again = fat.read_bytes()
+    farm.that(again[:kept] == whole[:kept] and len(again) > kept + kept // 2, "a stage that was cut short goes on")
+    farm.that(not cache.exists(), "only the last step writes the cache")
+    farm.openjd(folder, "--step", "Skin", alone)
+    farm.that(cache.read_bytes() == single.read_bytes(), "the last step writes the cache again")
+    _, clip, _, frames, _, fps, _, region, *more = HERO[1:]
+    results = farm.folder / "hero-flamenco"
+    results.mkdir()
+    values = {"character": HERO[0], "anatomy": str(anatomy), "clip": clip, "frames": frames, "fps": float(fps), "region": region,
+              "more_arguments": " ".join(more), "results": str(results), "name": "hero.pc2"}
+    if flamenco(farm, folder / "ecorche-hero.js", values):
+        farm.that((results / "hero.pc2").read_bytes() == single.read_bytes(), "Flamenco's shot is the same")
+
+
+def flamenco(farm, script, values):
+    """The tasks of a Flamenco job type, one after the other; whether they could be run."""
     node = shutil.which("node")
     if node is None:
-        print("skipped: Node is not installed, so the Flamenco job type is not compiled")
-        return
-    results = farm.folder / "flamenco"
+        print(f"skipped: Node is not installed, so {script.name} is not compiled")
+        return False
     settings = farm.folder / "settings.json"
-    values = {"program": str(farm.program), "character": ARM[0], "clip": "shake", "fps": 12, "method": "muscles",
-              "frames": f"0-{frames - 1}", "chunk_size": 5, "results": str(results), "name": "joined"}
-    settings.write_text(json.dumps(values))
+    settings.write_text(json.dumps({"program": str(farm.program), **values}))
     done = set()
-    for task in json.loads(farm.run(node, HERE / "flamenco_stub.mjs", folder / "ecorche-bake.js", settings)):
+    for task in json.loads(farm.run(node, HERE / "flamenco_stub.mjs", script, settings)):
         farm.that(done.issuperset(task["dependencies"]), f"{task['name']} comes after what it depends on")
         for command in task["commands"]:
             farm.that(command["name"] == "exec", "Flamenco's command exec")
             farm.run(command["parameters"]["exe"], *command["parameters"]["args"])
         done.add(task["name"])
-    farm.same(single, results, "joined")
+    return True
 
 
 def main():
@@ -125,7 +162,12 @@ def main():
         for chunks in (1, 2, 7):
             last = job(farm, ARM, chunks, arm)
         frames = int.from_bytes((arm / "single.pc2").read_bytes()[28:32], "little")
-        flamenco(farm, last, arm, frames)
+        results = farm.folder / "flamenco"
+        values = {"character": ARM[0], "clip": "shake", "fps": 12, "method": "muscles", "frames": f"0-{frames - 1}", "chunk_size": 5,
+                  "results": str(results), "name": "joined"}
+        if flamenco(farm, last / "ecorche-bake.js", values):
+            farm.same(arm, results, "joined")
+        hero(farm)
         repair(farm, last, ARM, arm)
         job(farm, DRESSED, 2, dressed)
         print(f"{farm.passed} passed, 0 failed ({frames} frames of the arm in 1, 2 and 7 chunks)")

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks that are too slow or too large for every change: the package on a second Python, the extension in two Blenders.
+# Checks that are too slow or too large for every change: the package on a second Python, the extension in two Blenders,
+# `pip install .` from a clone.
 #   tools/slow_checks.sh [PROFILE]
 # Downloads Blender as Python modules (some 370 MB each) into target/. What cannot be had here is named and skipped.
 set -uo pipefail
@@ -48,4 +49,16 @@ for pair in 4.5=3.11 5.2=3.13; do
     echo "skipped: Blender ${pair%=*} needs Python ${pair#*=}"
   fi
 done
+clone() { # PYTHON
+  local clone=target/clone venv=target/venv-clone
+  rm -rf "$clone" "$venv"
+  git clone --quiet . "$clone" && "$1" -m venv "$venv" || return 1
+  # What is compiled of other people's is shared.
+  CARGO_TARGET_DIR=$PWD/target timeout 3000 "$venv/bin/pip" install --quiet --disable-pip-version-check "./$clone" || return 1
+  (cd "$venv" && bin/ecorche --version && bin/python -c 'import ecorche; print(ecorche.read("sample:arm"))')
+}
+python=$(find_python 3.11)
+if [ -n "$python" ]; then
+  check "pip install . from a clone on Python 3.11" clone "$python"
+fi
 exit $failed

@@ -21,6 +21,7 @@ class Bake:
         self.paths = [cache.relative_path(thing, cache.BAKED) for thing in things]
         options = [thing.ecorche.options() for thing in things]
         for thing in things:
+            rig.check_posed(thing)
             rig.check(context, thing)
         self.frame_before = scene.frame_current
         self.first, self.last = scene.frame_start, scene.frame_end
@@ -41,6 +42,11 @@ class Bake:
     def done(self):
         """Steps so far."""
         return self.sampled + (self.job.done if self.job else 0)
+
+    def told(self):
+        """What it is doing, in words."""
+        stage = self.job.stage if self.job else ""
+        return stage or f"{'skin' if self.job else 'poses'}, {self.done()} of {self.steps()}"
 
     def sample(self, context):
         """Samples the next pose. After the last one the scene is where it was, and the job is ready."""

@@ -194,6 +194,7 @@ class ECORCHE_OT_preview(Step, bpy.types.Operator):
         paths = [cache.relative_path(thing, cache.PREVIEW) for thing in things]
         tasks = []
         for thing, path in zip(things, paths):
+            rig.check_posed(thing)
             task = Task(rig.read(context, thing), thing.ecorche.options(), bpy.path.abspath(path))
             rig.add_pose(context, thing, task.rig)
             tasks.append(task)
@@ -250,8 +251,7 @@ class ECORCHE_OT_bake(Step, bpy.types.Operator):
     def tick(self, context):
         bake = self.bake
         finished = bake.tick(context)
-        what = "skin" if bake.job else "poses"
-        self.tell(context, f"Écorché: {what}, {bake.done()} of {bake.steps()}; Esc stops")
+        self.tell(context, f"Écorché: {bake.told()}; Esc stops")
         context.window_manager.progress_update(bake.done())
         if not finished:
             return {"RUNNING_MODAL"}
@@ -313,7 +313,9 @@ class ECORCHE_OT_add_preset(AddPresetBase, bpy.types.Operator):
     preset_menu = "ECORCHE_MT_presets"
     preset_subdir = "ecorche"
     preset_defines = ["settings = bpy.context.object.ecorche"]
-    preset_values = ["settings.method", "settings.smooth", "settings.threads"]
+    preset_values = [
+        f"settings.{name}" for name in ("method", "smooth", "wrinkles", "wavelength", "threads")
+    ]
 
 
 CLASSES = (

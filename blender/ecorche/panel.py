@@ -84,6 +84,9 @@ def draw_bake(layout, context, things, saved):
     column.enabled = saved
     column.prop(settings, "method")
     column.prop(settings, "smooth", slider=True)
+    column.prop(settings, "wrinkles")
+    if settings.wrinkles == "on":
+        column.prop(settings, "wavelength")
     try:
         for thing in things:
             thing.ecorche.options()

@@ -65,11 +65,38 @@ def check(context, thing):
         lines.append(f"{len(keys.key_blocks) - 1} shape keys")
     loose = len(thing.data.vertices) - len(np.unique(influences(thing, bones)[0]))
     if loose:
-        lines.append(f"{loose} vertices have no weight: they follow the first bone")
-    ignored = [m.name for m in thing.modifiers[:index] if m.show_viewport]
-    if ignored:
-        lines.append(f"Not seen by the bake: {', '.join(ignored)}, before the armature")
-    return lines
+        lines.append(f"{loose} vertices have no weight: bones do not move them")
+    scale = matrix(modifier.object.matrix_world.to_scale())
+    if np.abs(scale).max() > 1.001 * np.abs(scale).min():
+        sizes = ", ".join(f"{side:.3g}" for side in scale)
+        lines.append(
+            f'"{modifier.object.name}" is scaled unevenly ({sizes}), which shears bones that turn; '
+            "apply its scale (Ctrl+A > Scale)"
+        )
+    return lines + [f"Not seen by the bake: {what}" for what in unseen(thing, index, held)]
+
+
+def unseen(thing, armature_index, bones):
+    """What moves the mesh in Blender and is left out of a bake."""
+    modifier = thing.modifiers[armature_index]
+    before = [m.name for m in thing.modifiers[:armature_index] if m.show_viewport]
+    if before:
+        yield f"{', '.join(before)}, before the armature"
+    curved = [bone.name for bone in bones if bone.bbone_segments > 1]
+    if curved:
+        more = ", ..." if len(curved) > 3 else ""
+        yield f"the segments of {len(curved)} bones ({', '.join(curved[:3])}{more}), which bend as a whole"
+    if modifier.use_bone_envelopes:
+        yield f'the bone envelopes of "{modifier.name}"'
+    if modifier.vertex_group:
+        yield f'the vertex group of "{modifier.name}", which limits the armature'
+
+
+def check_posed(thing):
+    """Refuses an armature that shows its rest pose, in which nothing moves."""
+    armature = find_armature(thing)[1].object
+    if armature.data.pose_position == "REST":
+        raise RigError(f'"{armature.name}" is in Rest Position: switch it to Pose Position (Armature properties > Pose)')
 
 
 def check_vertex_count(context, thing, armature_index):
@@ -114,6 +141,7 @@ class Rig:
     points: np.ndarray
     faces: tuple
     joints: list
+    bones: int
     parents: np.ndarray
     rest: np.ndarray
     weights: tuple
@@ -155,6 +183,11 @@ def matrix(of):
     return np.array(of, dtype=np.float64)
 
 
+def metres_per_unit(scene):
+    units = scene.unit_settings
+    return units.scale_length if units.system != "NONE" else 1.0
+
+
 def read(context, thing):
     """The rig at the current frame, without poses."""
     check(context, thing)
@@ -175,20 +208,40 @@ def read(context, thing):
     mesh.polygons.foreach_get("loop_total", sizes)
     corners = np.empty(len(mesh.loops), np.int32)
     mesh.loops.foreach_get("vertex_index", corners)
-    units = context.scene.unit_settings
+    weights = influences(thing, bones)
+    joints = [bone.name for bone in bones]
+    parents = [number[bone.parent.name] if bone.parent else -1 for bone in bones]
+    loose = np.setdiff1d(np.arange(len(mesh.vertices), dtype=np.int32), weights[0])
+    if len(loose):
+        # As Blender has it: what no bone holds stays where the object is.
+        still = np.full(len(loose), len(joints), np.int32)
+        weights = tuple(map(np.append, weights, (loose, still, np.ones(len(loose), np.float32))))
+        joints.append(f"{thing.name} itself")
+        parents.append(-1)
+        rest_in_armature = np.append(rest_in_armature, np.eye(4)[None], axis=0)
+    if np.linalg.det(world_from_object[:3, :3]) < 0.0:
+        # A mirror image turns every face over.
+        corners = turned_over(sizes, corners)
     return Rig(
         name=thing.name,
         points=(points @ world_from_object[:3, :3].T + world_from_object[:3, 3]).astype(np.float32),
         faces=(sizes, corners),
-        joints=[bone.name for bone in bones],
-        parents=np.array([number[bone.parent.name] if bone.parent else -1 for bone in bones]),
+        joints=joints,
+        bones=len(bones),
+        parents=np.array(parents),
         rest=world_from_armature @ rest_in_armature,
-        weights=influences(thing, bones),
+        weights=weights,
         morphs={name: (offsets @ world_from_object[:3, :3].T).astype(np.float32) for name, offsets in morphs.items()},
-        metres_per_unit=units.scale_length if units.system != "NONE" else 1.0,
+        metres_per_unit=metres_per_unit(context.scene),
         world_from_object=world_from_object,
         rest_in_armature=rest_in_armature,
     )
+
+
+def turned_over(sizes, corners):
+    """Corners of the same polygons, each in the opposite order."""
+    starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return corners[2 * starts + np.repeat(sizes, sizes) - 1 - np.arange(len(corners))]
 
 
 def shapes(thing):
@@ -242,7 +295,9 @@ def add_pose(context, thing, rig):
     armature = modifier.object.evaluated_get(depsgraph)
     world_from_object = matrix(thing.evaluated_get(depsgraph).matrix_world)
     world_from_armature = matrix(armature.matrix_world)
-    posed = np.stack([matrix(armature.pose.bones[name].matrix) for name in rig.joints])
+    posed = rig.rest_in_armature.copy()
+    for joint, name in enumerate(rig.joints[: rig.bones]):
+        posed[joint] = matrix(armature.pose.bones[name].matrix)
     # What the armature does to a point of the object, carried to where the object was when the rig was read.
     moved = posed @ np.linalg.inv(rig.rest_in_armature)
     in_object = np.linalg.inv(world_from_object) @ world_from_armature @ moved

@@ -6,7 +6,7 @@ from pathlib import Path
 import bpy
 from bpy.props import EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
-from .rig import RigError
+from .rig import RigError, find_armature, metres_per_unit
 
 # In a library override the settings are the overriding file's own.
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
@@ -41,6 +41,24 @@ class EcorcheSettings(bpy.types.PropertyGroup):
         max=1.0,
         override=OVERRIDABLE,
     )
+    wrinkles: EnumProperty(
+        name="Wrinkles",
+        items=[
+            ("anatomy", "As the anatomy says", "Wrinkles if the anatomy file has them"),
+            ("on", "On", "Skin that is compressed creases; needs a mesh with several edges from crease to crease"),
+            ("off", "Off", "None, even if the anatomy file has them"),
+        ],
+        default="anatomy",
+        override=OVERRIDABLE,
+    )
+    wavelength: FloatProperty(
+        name="Wavelength",
+        description="From crease to crease; 0 takes a share of the limb's radius, or what the anatomy file says",
+        subtype="DISTANCE",
+        default=0.0,
+        min=0.0,
+        override=OVERRIDABLE,
+    )
     threads: IntProperty(
         name="Threads", description="0 uses all cores", default=0, min=0, max=1024, override=OVERRIDABLE
     )
@@ -60,7 +78,9 @@ class EcorcheSettings(bpy.types.PropertyGroup):
 
     def options(self):
         """Arguments of `Character.bind`; an error that says what is missing."""
-        options = {"method": self.method}
+        _, modifier = find_armature(self.id_data)
+        # The new skin starts from the one that is there.
+        options = {"method": self.method, "start": "dqs" if modifier.use_deform_preserve_volume else "lbs"}
         path = self.anatomy_path()
         if path:
             options["anatomy"] = str(path)
@@ -68,6 +88,10 @@ class EcorcheSettings(bpy.types.PropertyGroup):
             raise RigError("No anatomy yet: place muscles (step 2), or choose an anatomy file")
         if self.smooth > 0.0:
             options["smooth"] = (self.smooth, 5)
+        if self.wrinkles != "anatomy":
+            options["wrinkles"] = self.wrinkles == "on"
+        if self.wrinkles == "on" and self.wavelength > 0.0:
+            options["wrinkles"] = self.wavelength * metres_per_unit(bpy.context.scene)
         if self.threads:
             options["threads"] = self.threads
         return options

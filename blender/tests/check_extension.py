@@ -16,6 +16,7 @@ from scenes import FRAMES, SIDES, base, caches, evaluated, install, leave, refus
 import bpy  # noqa: I001
 import check_muscles
 import check_panel
+import check_rigs
 import numpy as np
 
 
@@ -41,7 +42,7 @@ def check_bake(folder):
         bpy.context.scene.frame_set(frame)
         rig.add_pose(bpy.context, thing, arrays)
     character = arrays.character(ecorche, 24.0)
-    expected = [f.positions() for f in character.bind("implicit").play("shot")]
+    expected = [f.positions() for f in character.bind(**thing.ecorche.options()).play("shot")]
     linear = [f.positions() for f in character.bind("lbs").play("shot")]
     for frame in range(1, FRAMES + 1):
         points = evaluated(thing, frame)
@@ -281,7 +282,7 @@ def check_blur(folder):
 
 def main(archive):
     install(archive)
-    named = {**globals(), **vars(check_muscles), **vars(check_panel)}
+    named = {**globals(), **vars(check_muscles), **vars(check_panel), **vars(check_rigs)}
     checks = [check for name, check in named.items() if name.startswith("check_") and callable(check)]
     for check in checks:
         with tempfile.TemporaryDirectory() as folder:

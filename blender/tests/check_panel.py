@@ -255,9 +255,9 @@ def check_linked_library(folder):
 def check_presets(folder):
     """Settings kept under a name, for another object."""
     thing, _ = start(folder)
-    thing.ecorche.smooth, thing.ecorche.threads = 0.25, 3
+    thing.ecorche.smooth, thing.ecorche.threads, thing.ecorche.wrinkles = 0.25, 3, "on"
     assert bpy.ops.ecorche.add_preset(name="Soft bends") == {"FINISHED"}
-    thing.ecorche.smooth, thing.ecorche.threads = 0.0, 0
+    thing.ecorche.smooth, thing.ecorche.threads, thing.ecorche.wrinkles = 0.0, 0, "off"
     (path,) = (path for place in bpy.utils.preset_paths("ecorche") for path in pathlib.Path(place).glob("*.py"))
     bpy.ops.script.execute_preset(filepath=str(path), menu_idname="ECORCHE_MT_presets")
-    assert abs(thing.ecorche.smooth - 0.25) < 1e-6 and thing.ecorche.threads == 3
+    assert abs(thing.ecorche.smooth - 0.25) < 1e-6 and thing.ecorche.threads == 3 and thing.ecorche.wrinkles == "on"

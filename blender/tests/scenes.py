@@ -157,8 +157,8 @@ def athlete(source="sample:athlete?resolution=5000"):
     return thing, armature
 
 
-def leave():
+def leave(status=0):
     """Ends the process: Blender as a module sometimes waits for its own threads for ever when the interpreter ends."""
     sys.stdout.flush()
     HOME.cleanup()
-    os._exit(0)
+    os._exit(min(status, 1))

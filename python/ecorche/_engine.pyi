@@ -40,6 +40,7 @@ def read(
     *,
     motion: _Path | None = None,
     weights: Literal["file", "heat"] | None = None,
+    subdivide: int = 0,
 ) -> Character: ...
 def command(arguments: Sequence[str], /) -> int: ...
 @final
@@ -60,6 +61,7 @@ class Character:
         name: str = "character",
         metres_per_unit: float = 1.0,
         up: Literal["X", "Y", "Z"] = "Y",
+        subdivide: int = 0,
     ) -> Character: ...
     def bind(
         self,
@@ -72,8 +74,10 @@ class Character:
         coherent: bool = False,
         muscles: Literal["dynamic", "still", "off"] = "dynamic",
         smooth: tuple[float, int] | None = None,
+        wrinkles: bool | float | None = None,
         cache: bool = True,
         threads: int | None = None,
+        progress: Callable[[str, int, int], object] | None = None,
     ) -> Body: ...
     def init(self, path: _Path | None = None, *, force: bool = False, skin_only: bool = False) -> Placed: ...
     def anatomy(self, path: _Path | None = None, *, text: str | None = None) -> Anatomy: ...
@@ -115,6 +119,10 @@ class Body:
         fps: float | None = None,
         frames: _Frames | None = None,
         mesh: bool = True,
+        meshes: Literal["objects", "files", "merged"] = "objects",
+        velocities: bool = False,
+        normals: bool = True,
+        centimetres: bool = False,
         progress: _Progress | None = None,
     ) -> Baked: ...
     def measure(
@@ -148,6 +156,8 @@ class Body:
     def method(self) -> str: ...
     @property
     def has_muscles(self) -> bool: ...
+    @property
+    def wrinkles(self) -> dict[str, int] | None: ...
 
 @final
 class Anatomy:

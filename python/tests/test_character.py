@@ -35,6 +35,11 @@ def test_an_unknown_sample_lists_those_there_are():
         ecorche.read("sample:nobody")
 
 
+def test_a_mesh_that_would_become_too_fine_is_refused():
+    with pytest.raises(ValueError, match="4 times at most, not 9"):
+        ecorche.read("sample:cylinder", subdivide=9)
+
+
 def test_motion_of_every_joint():
     assert [c.name for c in ecorche.read("sample:cylinder", motion="range").clips] == ["range"]
 
@@ -149,6 +154,8 @@ def test_init_places_muscles_and_keeps_what_exists(tmp_path):
         ({"threads": 0}, "threads: 0 given"),
         ({"muscles": "none"}, "muscles: .*dynamic"),
         ({"smooth": (2.0, 5)}, "smooth: "),
+        ({"wrinkles": -0.01}, "wrinkles: .*wavelength"),
+        ({"wrinkles": "deep"}, "wrinkles: expected True, False, or from crease to crease"),
         ({"method": "lbs", "tracking": "2014"}, "tracking: .*does not track"),
         ({"method": "muscles", "muscles": "off"}, "muscles: .*contradicts"),
         ({"anatomy_text": "[[muscle]]\nname = 3"}, "unsaved anatomy"),

@@ -16,24 +16,90 @@ import ecorche
 
 
 @pytest.mark.parametrize(
-    ("source", "options"),
-    [(TUBE, ["--method", "implicit"]), (TUBE, ["--method", "cor"]), ("sample:arm?resolution=2000", [])],
+    ("source", "words", "method", "options"),
+    [
+        (TUBE, ["--method", "implicit"], "implicit", {}),
+        (TUBE, ["--method", "cor"], "cor", {}),
+        ("sample:arm?resolution=2000", [], None, {}),
+        (TUBE, ["--method", "implicit", "--wrinkles=0.25"], "implicit", {"wrinkles": 0.25}),
+        ("sample:cylinder?rings=96&segments=64", ["--method", "dqs", "--wrinkles"], "dqs", {"wrinkles": True}),
+    ],
 )
-def test_frames_are_those_of_the_command_to_the_bit(program, tmp_path, source, options):
+def test_frames_are_those_of_the_command_to_the_bit(program, tmp_path, source, words, method, options):
     cache = tmp_path / "out.pc2"
     subprocess.run(
-        [program, "bake", source, "-o", cache, "--frames", "0-12", "--no-cache", "--quiet", *options],
+        [program, "bake", source, "-o", cache, "--frames", "0-12", "--no-cache", "--quiet", *words],
         check=True,
         stdout=subprocess.DEVNULL,
     )
     _, expected = read_pc2(cache)
-    body = ecorche.read(source).bind(options[1] if options else None, cache=False, threads=2)
+    body = ecorche.read(source).bind(method, cache=False, threads=2, **options)
     played = np.stack([frame.positions() for frame in body.play(frames=(0, 12))])
     assert played.tobytes() == expected.tobytes()
     body.bake(None, tmp_path / "own.pc2", frames=(0, 12))
     assert (tmp_path / "own.pc2").read_bytes() == cache.read_bytes()
     record = [(tmp_path / f"{name}.pc2.piece.json").read_text() for name in ("out", "own")]
     assert record[0] == record[1], "pieces of both can be joined"
+
+
+def test_a_subdivided_character_is_that_of_the_command(program, tmp_path):
+    cache = tmp_path / "out.pc2"
+    options = ["--subdivide", "1", "--method", "dqs", "--wrinkles=0.15", "--frames", "0-6", "--quiet"]
+    subprocess.run([program, "bake", TUBE, "-o", cache, *options], check=True, stdout=subprocess.DEVNULL)
+    tube = ecorche.read(TUBE, subdivide=1)
+    assert len(tube.triangles()) == 4 * len(ecorche.read(TUBE).triangles())
+    played = [frame.positions() for frame in tube.bind("dqs", wrinkles=0.15).play(frames=(0, 6))]
+    assert np.stack(played).tobytes() == read_pc2(cache)[1].tobytes()
+
+
+def test_wrinkles_crease_the_bend_and_leave_the_rest_pose():
+    tube = ecorche.read(TUBE, subdivide=1)
+    bodies = [tube.bind("dqs", wrinkles=wrinkles) for wrinkles in (False, 0.15)]
+    assert bodies[0].wrinkles is None and set(bodies[1].wrinkles.values()) == {0}
+    smooth, wrinkled = (body.play("bend") for body in bodies)
+    differences = [np.abs(a.positions() - b.positions()).max() for a, b in zip(smooth, wrinkled, strict=True)]
+    assert differences[0] == 0.0 and max(differences) > 1e-3
+
+
+def test_a_mesh_too_coarse_for_wrinkles_is_told(tube):
+    with pytest.raises(ValueError, match="wrinkles: at .* subdivide it"):
+        tube.bind("dqs", wrinkles=0.01)
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        (["--velocities"], {"velocities": True}),
+        (["--meshes", "merged", "--centimetres", "--no-normals"], {"meshes": "merged", "centimetres": True, "normals": False}),
+        (["--meshes", "files"], {"meshes": "files"}),
+    ],
+)
+def test_alembic_is_that_of_the_command(program, tmp_path, words, options):
+    """A character of several meshes, with what Alembic leaves open."""
+    source, frames = "sample:mannequin", (0, 3)
+    for name in ("theirs", "ours"):
+        (tmp_path / name).mkdir()
+    theirs = ["-o", tmp_path / "theirs" / "out.abc", "--method", "dqs", "--frames", "0-3", "--quiet"]
+    subprocess.run([program, "bake", source, *theirs, *words], check=True, stdout=subprocess.DEVNULL)
+    baked = ecorche.read(source).bind("dqs").bake(None, tmp_path / "ours" / "out.abc", frames=frames, **options)
+    written = [{path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("theirs", "ours")]
+    assert written[0] == written[1]
+    assert sorted(path.name for path in baked.paths) == sorted(written[1])
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("out.abc", {"meshes": "one"}, 'meshes: "objects", "files" or "merged" expected, "one" given'),
+        ("out.pc2", {"velocities": True}, "velocities is there for Alembic only; bake to .abc"),
+        ("out.glb", {"normals": False}, "leaving out normals is there for Alembic only"),
+        ("out.pc2", {"centimetres": True}, "a choice of units is there for Alembic only"),
+    ],
+)
+def test_a_wrong_option_of_a_cache_is_named(body, tmp_path, name, options, message):
+    with pytest.raises(ValueError, match=message):
+        body.bake("bend", tmp_path / name, **options)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_view_is_no_copy_cannot_be_written_and_outlives_its_frame(body):
@@ -125,6 +191,19 @@ def test_progress_counts_and_stops_without_a_file(body, tmp_path):
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(ecorche.Stopped):
         body.measure("bend", frames=(0, 8), progress=lambda done, of: True)
+
+
+def test_binding_tells_how_far_it_is_and_stops():
+    athlete, told = ecorche.read("sample:athlete?resolution=5000"), []
+    athlete.bind("implicit", cache=False, progress=lambda *now: told.append(now))
+    assert len(told) > 1, "it takes a while"
+    for stage, done, of in told:
+        assert stage and 0 <= done <= of
+    assert len(set(told)) == len(told), "nothing is told twice"
+    with pytest.raises(ecorche.Stopped, match="stopped while "):
+        athlete.bind("implicit", cache=False, progress=lambda *now: True)
+    with pytest.raises(ZeroDivisionError):
+        athlete.bind("implicit", cache=False, progress=lambda stage, done, of: 1 / 0)
 
 
 def test_what_progress_raises_comes_through(body, tmp_path):

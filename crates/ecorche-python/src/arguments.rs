@@ -1,9 +1,12 @@
 //! Arguments that several calls take, as the library takes them.
 
 use crate::error::{raised, wrong};
-use ecorche::recipe::Ingredients;
+use ecorche::recipe::{Ingredients, WrinkleUse};
 use ecorche::sampling::{Plan, Sampling};
+use ecorche::surface::LayerDef;
+use ecorche::surface::wrinkles::WrinkleDef;
 use pyo3::prelude::*;
+use pyo3::types::PyBool;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -44,6 +47,19 @@ fn frame_range(frames: &Bound<'_, PyAny>) -> PyResult<RangeInclusive<usize>> {
     let side = |name| frames.getattr(name).and_then(|side| side.extract::<usize>()).map_err(|_| bad());
     let (start, stop, step) = (side("start")?, side("stop")?, side("step")?);
     if step == 1 && stop > start { Ok(start..=stop - 1) } else { Err(bad()) }
+}
+
+/// True, False or a wavelength in metres.
+pub fn wrinkles(value: &Bound<'_, PyAny>) -> PyResult<WrinkleUse> {
+    if let Ok(on) = value.cast::<PyBool>() {
+        return Ok(if on.is_true() { WrinkleUse::On } else { WrinkleUse::Off });
+    }
+    let wavelength: f32 = value
+        .extract()
+        .map_err(|_| wrong("wrinkles", "expected True, False, or from crease to crease in metres"))?;
+    let definition = WrinkleDef { wavelength: Some(wavelength), ..WrinkleDef::default() };
+    LayerDef::Wrinkles(definition).check().map_err(|error| wrong("wrinkles", error))?;
+    Ok(WrinkleUse::Wavelength(wavelength))
 }
 
 /// A pool of `threads` threads; `None` for all cores.

@@ -4,10 +4,10 @@ use crate::arguments::Moments;
 use crate::error::{Stopped, raised, wrong};
 use crate::frame::Frames;
 use crate::job::{self, Ends};
-use ecorche::bake::{BakeError, bake_on, piece};
+use ecorche::bake::{BakeError, bake_as, piece};
 use ecorche::deform::{Playback, Settings};
 use ecorche::measure::{Judge, JudgeError, Reference, follow_muscles, judge_clips};
-use ecorche::output::{self, Format, Shot, file, obj, picture};
+use ecorche::output::{self, CacheOptions, Format, Meshes, Shot, file, obj, picture};
 use ecorche::portrait::{Look, MuscleLook, contact_sheet, draw_frames, side_by_side, spread};
 use ecorche::recipe::{Ingredients, protect_inputs};
 use ecorche::sampling::Plan;
@@ -15,6 +15,7 @@ use ecorche::skinning::Surface;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use rayon::ThreadPool;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -67,8 +68,10 @@ impl Body {
 
     /// Writes a clip to a cache; the extension of `path` chooses the format. `progress(done, of)` is called after every frame
     /// and stops the bake by returning something true: then Stopped is raised and no file is left. `mesh`: also write the
-    /// mesh that a .pc2 or .mdd sits on.
-    #[pyo3(signature = (clip, path, *, fps = None, frames = None, mesh = true, progress = None))]
+    /// mesh that a .pc2 or .mdd sits on. For Alembic: `meshes` (objects: an object for each; files: a file for each; merged: one
+    /// object), `velocities` of every point, `normals`, `centimetres` whatever the unit of the file.
+    #[pyo3(signature = (clip, path, *, fps = None, frames = None, mesh = true, meshes = "objects", velocities = false,
+        normals = true, centimetres = false, progress = None))]
     fn bake(
         &self,
         py: Python<'_>,
@@ -77,17 +80,37 @@ impl Body {
         fps: Option<f32>,
         frames: Option<&pyo3::Bound<'_, PyAny>>,
         mesh: bool,
+        meshes: &str,
+        velocities: bool,
+        normals: bool,
+        centimetres: bool,
         progress: Option<&pyo3::Bound<'_, PyAny>>,
     ) -> PyResult<Baked> {
         let piece = frames.is_some();
         let moments = Moments::new(clip, fps, frames)?;
         let format = Format::of(&path).map_err(raised)?;
+        let options = CacheOptions {
+            meshes: match meshes {
+                "objects" => Meshes::Objects,
+                "files" => Meshes::Files,
+                "merged" => Meshes::Merged,
+                other => {
+                    let expected =
+                        format_args!("\"objects\", \"files\" or \"merged\" expected, \"{other}\" given");
+                    return Err(wrong("meshes", expected));
+                }
+            },
+            velocities,
+            no_normals: !normals,
+            metres_per_unit: centimetres.then_some(0.01),
+        };
+        options.check(&path, format).map_err(raised)?;
         let rest =
             (matches!(format, Format::Pc2 | Format::Mdd) && mesh).then(|| path.with_extension("rest.obj"));
         let shared = self.0.clone();
         {
             let plan = moments.plan(&shared.ingredients)?;
-            let shot = Shot::new(&shared.ingredients.character, &plan);
+            let shot = Shot::new(&shared.ingredients.character, &plan).with(options);
             let mut written = output::paths(&path, &shot).map_err(raised)?;
             written.extend(rest.clone());
             protect_inputs(&shared.ingredients.inputs(), &written).map_err(raised)?;
@@ -96,7 +119,8 @@ impl Body {
             let Bound { ingredients, settings, body, .. } = &*shared;
             let plan = moments.plan(ingredients)?;
             let mut playback = Playback::new(body, &plan);
-            let baked = bake_on(&mut playback, body, &plan, &path, |done| control.step(done, plan.len()));
+            let step = |done| control.step(done, plan.len());
+            let baked = bake_as(options, &mut playback, body, &plan, &path, step);
             let mut baked = baked.map_err(|error| match error {
                 BakeError::Stopped => Stopped::new_err(error.to_string()),
                 other => raised(other),
@@ -249,6 +273,14 @@ impl Body {
     #[getter]
     fn has_muscles(&self) -> bool {
         self.0.body.has_muscles()
+    }
+
+    /// Joints whose skin can wrinkle, with how often the mesh must be subdivided for it: 0 where it is fine enough. None
+    /// without wrinkles.
+    #[getter]
+    fn wrinkles(&self) -> Option<BTreeMap<String, u32>> {
+        let joints = self.0.body.wrinkles()?.joints;
+        Some(joints.into_iter().map(|joint| (joint.name, joint.subdivisions)).collect())
     }
 
     fn __repr__(&self) -> String {

@@ -16,7 +16,8 @@ use ecorche::character::motion::RANGE;
 use ecorche::deform::{Stack, Tracking, Under};
 use ecorche::output::file;
 use ecorche::recipe::{
-    AnatomySource, Ingredients, MotionSource, MuscleUse, Note, Recipe, WeightSource, protect_inputs,
+    AnatomySource, Ingredients, MotionSource, MuscleUse, Note, Recipe, WeightSource, WrinkleUse,
+    protect_inputs,
 };
 use ecorche::skinning::Skinning;
 use ecorche::surface::{LayerDef, smooth};
@@ -81,13 +82,15 @@ impl Placed {
 
 /// Reads a character: a path, or `sample:NAME` for a built-in one. `motion`: a file with clips for it, or "range" for an
 /// exercise of every joint. `weights`: "file" or "heat"; by default the file's, and heat diffusion where it has none.
+/// `subdivide`: how often every edge is halved, 0 to 4; the character then has other vertices than its file.
 #[pyfunction]
-#[pyo3(signature = (source, *, motion = None, weights = None))]
+#[pyo3(signature = (source, *, motion = None, weights = None, subdivide = 0))]
 pub fn read(
     py: Python<'_>,
     source: PathBuf,
     motion: Option<PathBuf>,
     weights: Option<&str>,
+    subdivide: u32,
 ) -> PyResult<Character> {
     let text = |path: PathBuf| path.to_string_lossy().into_owned();
     let motion = match motion.map(text) {
@@ -103,7 +106,7 @@ pub fn read(
             return Err(wrong("weights", format_args!("\"file\" or \"heat\" expected, \"{other}\" given")));
         }
     };
-    let recipe = Recipe { motion, weights, ..Recipe::of(text(source)) };
+    let recipe = Recipe { motion, weights, subdivide, ..Recipe::of(text(source)) };
     let ingredients = job::run(py, None, Ends::Alone, None, move |_| recipe.read())?.map_err(raised)?;
     Ok(Character { ingredients: Arc::new(ingredients) })
 }
@@ -116,10 +119,10 @@ impl Character {
     /// parents: (J,) whole numbers, -1 without. rest: (J, 4, 4), world from joint when the skin was bound. weights: (V, J)
     /// float32, or a triple (vertices, joints, weights) of three arrays of one length; None makes them by heat diffusion.
     /// clips: names to (F, J, 4, 4), world from joint, `fps` a second. morphs: names to (V, 3) float32 offsets.
-    /// morph_weights: names of clips to names of morphs to (F,) float32.
+    /// morph_weights: names of clips to names of morphs to (F,) float32. subdivide: as for `read`.
     #[staticmethod]
     #[pyo3(signature = (points, faces, joints, parents, rest, weights = None, *, clips = None, fps = 24.0, morphs = None,
-        morph_weights = None, name = "character", metres_per_unit = 1.0, up = "Y"))]
+        morph_weights = None, name = "character", metres_per_unit = 1.0, up = "Y", subdivide = 0))]
     fn from_arrays(
         py: Python<'_>,
         points: &Bound<'_, PyAny>,
@@ -135,6 +138,7 @@ impl Character {
         name: &str,
         metres_per_unit: f32,
         up: &str,
+        subdivide: u32,
     ) -> PyResult<Self> {
         let world = from_arrays::world(metres_per_unit, up)?;
         let mut rig = from_arrays::Rig::new(world, joints, parents, rest)?;
@@ -142,7 +146,7 @@ impl Character {
         rig.add_morphs(morphs)?;
         rig.add_clips(clips, morph_weights, fps)?;
         let raw = rig.raw;
-        let recipe = Recipe::of(name);
+        let recipe = Recipe { subdivide, ..Recipe::of(name) };
         let named = PathBuf::from(name);
         let ingredients = job::run(py, None, Ends::Alone, None, move |_| {
             let character = ecorche::character::check::check(&named, raw).map_err(raised)?;
@@ -153,10 +157,13 @@ impl Character {
 
     /// Makes the character ready to be deformed. `method`: muscles, implicit, lbs, dqs or cor; by default muscles where the
     /// anatomy has any, else implicit. `start`: the skinning that tracking starts from, dqs by default. `anatomy`: an anatomy file; `anatomy_text`: the text of one. `muscles`: dynamic,
-    /// still or off. `smooth`: (factor, iterations) of corrective smoothing. `cache`: keep fitted fields in the user's
-    /// cache. `threads`: for this body; all cores by default.
+    /// still or off. `smooth`: (factor, iterations) of corrective smoothing. `wrinkles`: True, False, or from crease to crease
+    /// in metres; by default as the anatomy says. `cache`: keep fitted fields in the user's cache. `threads`: for this body;
+    /// all cores by default. `progress(stage, done, of)` is called while the body is made, where that takes more than a moment,
+    /// and stops it by returning something true: then Stopped is raised.
     #[pyo3(signature = (method = None, *, anatomy = None, anatomy_text = None, tracking = None, start = None,
-        coherent = false, muscles = "dynamic", smooth = None, cache = true, threads = None))]
+        coherent = false, muscles = "dynamic", smooth = None, wrinkles = None, cache = true, threads = None,
+        progress = None))]
     fn bind(
         &self,
         py: Python<'_>,
@@ -168,8 +175,10 @@ impl Character {
         coherent: bool,
         muscles: &str,
         smooth: Option<(f32, u32)>,
+        wrinkles: Option<&Bound<'_, PyAny>>,
         cache: bool,
         threads: Option<usize>,
+        progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Body> {
         let pool = arguments::pool(threads)?;
         let anatomy = match (anatomy, anatomy_text) {
@@ -205,16 +214,17 @@ impl Character {
                 }
             },
             surface: surface.transpose()?.into_iter().collect(),
+            wrinkles: wrinkles.map_or(Ok(WrinkleUse::Anatomy), arguments::wrinkles)?,
             ..self.ingredients.recipe().clone()
         };
         let before = self.ingredients.clone();
         let inner = pool.clone();
-        let bound = job::run(py, pool.as_ref(), Ends::Alone, None, move |_| {
+        let bound = job::run_watched(py, pool.as_ref(), progress, move |watch| {
             let ingredients = before.with_recipe(&recipe).map_err(raised)?;
             let settings = ingredients.settings(recipe.stack.clone());
             check_use(&recipe, &settings.stack)?;
             let cache = cache.then(|| Cache::of_user(DEFAULT_LIMIT)).flatten();
-            let body = ingredients.bind(settings.clone(), cache.as_ref()).map_err(raised)?;
+            let body = ingredients.bind_watched(settings.clone(), cache.as_ref(), watch).map_err(raised)?;
             Ok::<_, PyErr>(BoundBody { ingredients, settings, body, pool: inner })
         })??;
         Ok(Body(Arc::new(bound)))

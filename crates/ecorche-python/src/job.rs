@@ -2,6 +2,7 @@
 //! it, looks for Ctrl+C and calls the progress function.
 
 use crate::error::Stopped;
+use ecorche::watch::{Progress, Watch};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rayon::ThreadPool;
@@ -59,6 +60,45 @@ pub fn run<T: Send + 'static>(
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Control) -> T + Send + 'static,
 ) -> PyResult<T> {
+    start(py, pool, ends, progress, || Ok(()), work)
+}
+
+/// Runs `work`, which tells a watch how far it is. `progress(stage, done, of)` is called when that has changed, and stops the
+/// work as in [`run`]; the caller does not wait for its end.
+pub fn run_watched<T: Send + 'static>(
+    py: Python<'_>,
+    pool: Option<&Arc<ThreadPool>>,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&Watch) -> T + Send + 'static,
+) -> PyResult<T> {
+    let watch = Arc::new(Watch::default());
+    let mut told = Progress::default();
+    let look = || {
+        let now = watch.progress();
+        let Some(call) = progress.filter(|_| now != told) else { return Ok(()) };
+        told = now;
+        if call.call1((now.stage, now.done, now.of))?.is_truthy()? {
+            return Err(Stopped::new_err(format!("stopped while {}", now.stage)));
+        }
+        Ok(())
+    };
+    let shared = watch.clone();
+    let result = start(py, pool, Ends::Alone, None, look, move |_| work(&shared));
+    if result.is_err() {
+        watch.stop();
+    }
+    result
+}
+
+/// `look` is called while the work goes on, at least every [`PATIENCE`]; what it raises stops the work.
+fn start<T: Send + 'static>(
+    py: Python<'_>,
+    pool: Option<&Arc<ThreadPool>>,
+    ends: Ends,
+    progress: Option<&Bound<'_, PyAny>>,
+    look: impl FnMut() -> PyResult<()>,
+    work: impl FnOnce(&Control) -> T + Send + 'static,
+) -> PyResult<T> {
     let (tell, told) = sync_channel(0);
     let (answer, answered) = sync_channel::<()>(0);
     let stop = Arc::new(AtomicBool::new(false));
@@ -83,13 +123,14 @@ pub fn run<T: Send + 'static>(
         let _ = tell.send(Message::Done(catch_unwind(work).ok()));
     });
     worker.map_err(|error| PyRuntimeError::new_err(format!("no thread could be started: {error}")))?;
-    wait(py, ends, progress, told, &answer, &stop)
+    wait(py, ends, progress, look, told, &answer, &stop)
 }
 
 fn wait<T: Send>(
     py: Python<'_>,
     ends: Ends,
     progress: Option<&Bound<'_, PyAny>>,
+    mut look: impl FnMut() -> PyResult<()>,
     mut told: Receiver<Message<T>>,
     answer: &SyncSender<()>,
     stop: &AtomicBool,
@@ -114,7 +155,7 @@ fn wait<T: Send>(
                 })
             }
             Ok(Message::Step(..)) => Ok(()),
-            Err(RecvTimeoutError::Timeout) => py.check_signals(),
+            Err(RecvTimeoutError::Timeout) => py.check_signals().and_then(|()| look()),
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(PyRuntimeError::new_err("the engine failed; please report it"));
             }

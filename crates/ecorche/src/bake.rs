@@ -106,22 +106,11 @@ pub fn bake(
     path: &Path,
     progress: impl FnMut(usize) -> ControlFlow<()>,
 ) -> Result<Baked, BakeError> {
-    bake_on(&mut Playback::new(body, plan), body, plan, path, progress)
+    bake_as(CacheOptions::default(), &mut Playback::new(body, plan), body, plan, path, progress)
 }
 
-/// As [`bake`], with a playback of `body` and `plan` that may have been resumed; afterwards it stands behind the last
-/// frame.
-pub fn bake_on(
-    playback: &mut Playback,
-    body: &Body,
-    plan: &Plan,
-    path: &Path,
-    progress: impl FnMut(usize) -> ControlFlow<()>,
-) -> Result<Baked, BakeError> {
-    bake_as(CacheOptions::default(), playback, body, plan, path, progress)
-}
-
-/// As [`bake_on`], with options of the format.
+/// As [`bake`], with options of the format and a playback of `body` and `plan` that may have been resumed; afterwards it
+/// stands behind the last frame.
 pub fn bake_as(
     options: CacheOptions,
     playback: &mut Playback,

@@ -17,7 +17,7 @@ pub use groups::{
 };
 pub use measure::{BenchArguments, Measure};
 pub use program::{Completions, Man};
-pub use simulate::{HeroArguments, ReferenceArguments, Tissue};
+pub use simulate::{HeroArguments, ReferenceArguments, Tissue, Until};
 
 use clap::{Args, Parser, Subcommand};
 

@@ -2,6 +2,7 @@
 
 use super::{AnatomyArguments, Shot};
 use clap::Args;
+use ecorche::hero::layers::STAGES;
 use ecorche::hero::reference::Resolution;
 use ecorche::output::raster::View;
 use std::path::PathBuf;
@@ -96,7 +97,8 @@ pub struct ReferenceArguments {
 Examples:
   ecorche init sample:arm -o arm.toml
   ecorche hero sample:arm --anatomy arm.toml --clip curl --fps 15 --region leftLowerArm -o arm.pc2
-  ecorche hero sample:arm --anatomy arm.toml --clip curl --region leftLowerArm -o arm.glb --picture arm.png --picture-frame 11")]
+  ecorche hero sample:arm --anatomy arm.toml --clip curl --region leftLowerArm -o arm.glb --picture arm.png --picture-frame 11
+  ecorche hero hero.fbx --anatomy hero.toml --clip run --region leftLeg -o knee.abc --job job      (for a farm)")]
 pub struct HeroArguments {
     /// What is simulated, and where to.
     #[command(flatten)]
@@ -120,6 +122,20 @@ pub struct HeroArguments {
     /// Muscles without inertia: nothing jiggles
     #[arg(long)]
     pub still_muscles: bool,
+    /// Stop after this stage: muscles, fascia, fat, or skin, which is all of it. The cache is written after the last; the
+    /// same command with a later stage goes on
+    #[arg(
+        long,
+        value_name = "STAGE",
+        default_value = "skin",
+        hide_default_value = true,
+        conflicts_with = "picture"
+    )]
+    pub until: Until,
+    /// Simulate nothing here, but write a job for a render farm to the folder DIR: a step for each stage, which together leave
+    /// OUT. docs/farm.md explains how to submit it
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["until", "picture"])]
+    pub job: Option<PathBuf>,
     /// Draw the layers of a frame: skin, fat cut open, fascia, muscles
     #[arg(long, value_name = "PNG")]
     pub picture: Option<PathBuf>,
@@ -133,4 +149,34 @@ pub struct HeroArguments {
     /// or triangles of the skin pass through each other
     #[arg(long)]
     pub check: bool,
+}
+
+/// A stage of a simulated shot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Until {
+    /// The muscles on moving bones.
+    Muscles,
+    /// The fascia on the muscles.
+    Fascia,
+    /// The fat on the fascia.
+    Fat,
+    /// The skin, as a cache.
+    Skin,
+}
+
+impl Until {
+    /// As on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Muscles => STAGES[0],
+            Self::Fascia => STAGES[1],
+            Self::Fat => STAGES[2],
+            Self::Skin => "skin",
+        }
+    }
+
+    /// How many stages of a simulation come before the skin.
+    pub fn stages(self) -> usize {
+        STAGES.len().min(self as usize + 1)
+    }
 }

@@ -1,7 +1,7 @@
 //! `ecorche hero`: a simulated shot of muscles, fascia, fat and skin, as a cache.
 
-use super::{make_folder, write_png};
-use crate::arguments::{AnatomyArguments, HeroArguments, ImplicitArguments};
+use super::{job, make_folder, write_png};
+use crate::arguments::{AnatomyArguments, HeroArguments, ImplicitArguments, Until};
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
 use ecorche::character::Character;
@@ -65,6 +65,9 @@ pub fn run(arguments: &HeroArguments, console: &Console) -> Result<Outcome, Fail
     written.extend(arguments.picture.clone());
     source::protect_inputs(&ingredients.inputs(), &written)?;
     let region = arguments.region.as_deref().map(|name| joint_of(character, name)).transpose()?;
+    if let Some(folder) = &arguments.job {
+        return job::hero::run(arguments, folder, &ingredients, plan, console);
+    }
     let mut settings = Settings { region, ..Settings::default() };
     settings.bodies.edge = arguments.edge;
     settings.bodies.budget = f64::from(arguments.tetrahedra);
@@ -100,13 +103,22 @@ pub fn run(arguments: &HeroArguments, console: &Console) -> Result<Outcome, Fail
         }
     };
     let go_on = || !INTERRUPTED.load(Ordering::Relaxed);
-    let mut simulated = match shot.simulate(&stages, &input, &go_on, &mut tell) {
-        Err(HeroError::Interrupted) => {
+    let stopped = |error: HeroError| match error {
+        HeroError::Interrupted => {
             let what = "interrupted; run the same command again to go on from there";
-            return Err(format!("{}: {what}", stages.display()).into());
+            Failure::from(format!("{}: {what}", stages.display()))
         }
-        other => other.map_err(name_of)?,
+        other => name_of(other).into(),
     };
+    if arguments.until != Until::Skin {
+        let count = arguments.until.stages();
+        shot.simulate_first(count, &stages, &input, &go_on, &mut tell).map_err(stopped)?;
+        for name in &STAGES[..count] {
+            console.print_path(&stages.join(format!("{name}.stage")))?;
+        }
+        return Ok(Outcome::Done);
+    }
+    let mut simulated = shot.simulate(&stages, &input, &go_on, &mut tell).map_err(stopped)?;
     console.note(&format!("all stages after {}", spoken(started.elapsed())));
     let mut writer = output::create(out, &cache)?;
     let mut record = Record {

@@ -375,12 +375,40 @@ impl Shot {
         go_on: &dyn Fn() -> bool,
         tell: &mut dyn FnMut(Event<'_>),
     ) -> Result<Simulated, HeroError> {
+        let stages = self.run_stages(STAGES.len(), folder, input, go_on, tell)?;
+        let mesh = &self.surface.mesh;
+        let crossings = SelfContact::new(&mesh.positions, &mesh.triangles);
+        Ok(Simulated { stages, crossings, workspace: Workspace::default() })
+    }
+
+    /// Runs the first `stages` of [`STAGES`], as [`Shot::simulate`] runs all of them: a shot can be simulated by several processes, one
+    /// after the other.
+    pub fn simulate_first(
+        &mut self,
+        stages: usize,
+        folder: &Path,
+        input: &[u8; 32],
+        go_on: &dyn Fn() -> bool,
+        tell: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(), HeroError> {
+        self.run_stages(stages, folder, input, go_on, tell).map(|_| ())
+    }
+
+    fn run_stages(
+        &mut self,
+        stages: usize,
+        folder: &Path,
+        input: &[u8; 32],
+        go_on: &dyn Fn() -> bool,
+        tell: &mut dyn FnMut(Event<'_>),
+    ) -> Result<Vec<Stage>, HeroError> {
+        let names = &STAGES[..stages.min(STAGES.len())];
         let count = self.timeline.moments.len();
         let keys = self.keys(input);
         let mut stages = Vec::new();
         // A stage that starts anew makes those after it start anew.
         let mut valid = count;
-        for (name, key) in STAGES.iter().zip(&keys) {
+        for (name, key) in names.iter().zip(&keys) {
             let path = folder.join(format!("{name}.stage"));
             let (stage, found) = Stage::open(&path, key, valid)?;
             valid = stage.len();
@@ -388,7 +416,7 @@ impl Shot {
         }
         let mut list = stages.into_iter();
         let mut done = Vec::new();
-        for (index, name) in STAGES.iter().enumerate() {
+        for (index, name) in names.iter().enumerate() {
             let Some((mut stage, found)) = list.next() else { break };
             tell(Event::Begin(name, found));
             let mut told = |k: usize, seconds: f64| tell(Event::Done(name, k, count, seconds));
@@ -399,9 +427,7 @@ impl Shot {
             }
             done.push(stage);
         }
-        let mesh = &self.surface.mesh;
-        let crossings = SelfContact::new(&mesh.positions, &mesh.triangles);
-        Ok(Simulated { stages: done, crossings, workspace: Workspace::default() })
+        Ok(done)
     }
 
     fn run_muscles(
