@@ -159,6 +159,26 @@ fn a_parametric_muscle_that_touches_nothing_is_told() {
 }
 
 #[test]
+fn parametric_muscles_of_absurd_lengths_are_clamped_and_counted_for_the_user() {
+    let folder = tempfile::tempdir().unwrap();
+    // A millimetre long behind the elbow, which opens it to some centimetres.
+    let across = MUSCLE
+        .replace("[0.0, 0.02, 0.015]", "[0.0, 0.3125, -0.0288]")
+        .replace("[0.0, 0.04, 0.01]", "[0.0, 0.002, -0.03]");
+    let bake = ["bake", "sample:arm?resolution=2000", "--anatomy", "a.toml", "--method", "parametric"];
+    let frames = ["-o", "out.pc2", "--clip", "curl", "--frames", "0-30", "--no-mesh"];
+    let mut said = Vec::new();
+    for muscle in [MUSCLE, across.as_str()] {
+        std::fs::write(folder.path().join("a.toml"), muscle).unwrap();
+        let output = done(&[&bake[..], &frames[..]].concat(), folder.path());
+        said.push(text(&output.stderr).to_owned());
+    }
+    assert!(!said[0].contains("clamped"), "{}", said[0]);
+    let told = said[1].contains("up to 1 parametric muscles in a frame") && said[1].contains("30 %");
+    assert!(told && said[1].contains("clamped"), "{}", said[1]);
+}
+
+#[test]
 fn init_writes_parametric_muscles_that_a_bake_uses_by_default() {
     let folder = tempfile::tempdir().unwrap();
     let arm = "sample:arm?resolution=2000";

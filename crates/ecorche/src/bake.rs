@@ -71,6 +71,9 @@ pub struct Baked {
     pub frames: usize,
     /// Vertices that fell back to a simpler position, summed over the frames.
     pub fell_back: usize,
+    /// Most parametric muscles of one frame that were clamped, see
+    /// [`ParametricReport`](crate::frame::ParametricReport).
+    pub clamped: usize,
     /// Pieces of the surface that were worse off than by skinning in some frame and faded back to it, by number.
     pub faded: Vec<Faded>,
 }
@@ -127,6 +130,7 @@ pub fn bake_as(
         playback.frame_into(frame_number, &mut workspace, &mut frame);
         writer.write_frame(&frame)?;
         baked.fell_back += frame.report.fell_back;
+        baked.clamped = baked.clamped.max(frame.report.parametric.map_or(0, |muscles| muscles.clamped));
         baked.fade(&frame.found.faded);
         baked.frames += 1;
         if progress(baked.frames).is_break() {

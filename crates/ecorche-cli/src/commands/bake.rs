@@ -1,6 +1,6 @@
 //! `ecorche bake`: the deformed animation as a cache.
 
-use super::{bind, make_folder};
+use super::{bind, clamped_muscles, make_folder};
 use crate::arguments::Bake;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
@@ -146,6 +146,9 @@ pub fn bake_one(
             "{name}: {} vertex positions over all frames fell back to a simpler method",
             baked.fell_back
         ));
+    }
+    if baked.clamped > 0 {
+        console.warn(&format!("{name}: {}", clamped_muscles(baked.clamped)));
     }
     if let (Some(worst), Some(parts)) = (baked.faded.iter().max_by_key(|f| f.vertices), body.parts()) {
         let more = match baked.faded.len() - 1 {

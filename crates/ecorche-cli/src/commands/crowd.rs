@@ -1,7 +1,7 @@
 //! `ecorche crowd`: many characters at once, timed, as caches and as a picture.
 
 use super::card::Card;
-use super::{write_json, write_png};
+use super::{clamped_muscles, write_json, write_png};
 use crate::arguments::CrowdArguments;
 use crate::console::Console;
 use crate::{Failure, Outcome, source};
@@ -47,11 +47,12 @@ pub fn run(arguments: &CrowdArguments, console: &Console) -> Result<Outcome, Fai
     let first = *scene.frames.start();
     deform(&mut scene, first, &mut card, console);
     let bar = console.progress("crowd", scene.frames.clone().count());
-    let (mut times, mut last) = (Vec::new(), CrowdReport::default());
+    let (mut times, mut last, mut clamped) = (Vec::new(), CrowdReport::default(), 0);
     let mut shown = None;
     for frame in scene.frames.clone() {
         let (time, start) = (scene.time(frame), Instant::now());
         last = deform(&mut scene, frame, &mut card, console);
+        clamped = clamped.max(last.clamped);
         times.push(start.elapsed().as_secs_f64() * 1e3);
         if let Some(writer) = &mut writer {
             writer.write(&scene.crowd, time)?;
@@ -111,12 +112,8 @@ pub fn run(arguments: &CrowdArguments, console: &Console) -> Result<Outcome, Fai
             1e3 / median,
         ))?;
     }
-    if last.clamped > 0 {
-        console.warn(&format!(
-            "{} muscles of the last frame are shorter than 30 % or longer than 300 % of their length at bind, or too thin for \
-             their tendons, and were clamped",
-            last.clamped
-        ));
+    if clamped > 0 {
+        console.warn(&clamped_muscles(clamped));
     }
     if let Some(path) = &arguments.json {
         let value = json!({

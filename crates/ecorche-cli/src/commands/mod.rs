@@ -79,6 +79,14 @@ pub fn describe(body: &Body, console: &Console) {
     }
 }
 
+/// What to tell about parametric muscles that were clamped, the most in one frame.
+pub fn clamped_muscles(count: usize) -> String {
+    format!(
+        "up to {count} parametric muscles in a frame: shorter than 30 % or longer than 300 % of their length at bind, or too thin \
+         for their tendons; clamped; move their ends farther from the joint that they pass"
+    )
+}
+
 /// Binds a character once for each method.
 pub fn bind_each(
     ingredients: &Ingredients,

@@ -152,7 +152,7 @@ fn displacement(muscle_at: u32, entry: vec4u, point: vec3f) -> vec4f {
     let grip = 1.0 - smooth_step(abs(slipped) / (GRIP * bulge.w * tension * thickness));
     let weight = bitcast<f32>(entry.y) * fade * grip;
     let moved = select(thicker + slipped, thicker, (entry.x >> 16u) != 0u);
-    return vec4f(weight * moved * bulge.xyz, weight);
+    return vec4f(weight * max(moved, 0.0) * bulge.xyz, weight);
 }
 
 @compute @workgroup_size(64)

@@ -23,6 +23,7 @@
 
 mod bones;
 mod bytes;
+mod card;
 mod crowd;
 mod fields;
 mod goals;
@@ -107,7 +108,7 @@ pub enum BenchError {
 
 type Maker = fn(&mut Bench) -> Result<Table, BenchError>;
 
-const MAKERS: [(&str, &str, Maker); 20] = [
+const MAKERS: [(&str, &str, Maker); 21] = [
     ("vaillant-2", "hand, armadillo and Juna of Vaillant et al. 2012", papers::vaillant),
     ("turchet-5", "five limbs of Turchet 2013", papers::turchet),
     ("roussellet-4.1", "muscle profiles of Roussellet 2018", thesis::profiles),
@@ -118,6 +119,7 @@ const MAKERS: [(&str, &str, Maker); 20] = [
     ("roussellet-6.12", "particles per muscle, Roussellet 2018", thesis::particles),
     ("ramos-2", "crowds of Ramos and Larboulette 2013", crowd::crowds),
     ("parametric", "what parametric muscles keep, and how far they are from implicit ones", crowd::quality),
+    ("card", "what crowds ask of a graphics card, on paper", card::card),
     ("fields", "fitting, tabulating and sampling a field", fields::fields),
     ("stages", "where the time of a frame goes", stages::stages),
     ("tracking", "samples per vertex, vertices left alone", stages::tracking),

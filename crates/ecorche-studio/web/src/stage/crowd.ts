@@ -298,7 +298,7 @@ vec4 displacement(vec4 held, int first, vec3 point) {
   float grip = 1.0 - rise(abs(slipped) / (0.5 * bulge.w * tension * thickness));
   float weight = held.y * fade * grip;
   bool alone = held.x - 2.0 * number > 0.5;
-  return vec4(weight * (alone ? thicker : thicker + slipped) * bulge.xyz, weight);
+  return vec4(weight * max(alone ? thicker : thicker + slipped, 0.0) * bulge.xyz, weight);
 }
 void deform(out vec3 turned, out vec3 point) {
   int frame = int(mod(moment + place.z * film.x, film.x));

@@ -142,7 +142,8 @@ impl Influence {
                     let grip = 1.0 - smoothstep(slipped.abs() / (GRIP * seen.reach));
                     let weight = entry.weight * seen.fade * grip;
                     let moved = if entry.on_one_bone { thicker } else { thicker + slipped };
-                    sum += weight * moved * Vec3A::from(muscle.bulge.truncate());
+                    // A muscle pushes skin and does not pull it: flesh around one that thins holds the skin.
+                    sum += weight * moved.max(0.0) * Vec3A::from(muscle.bulge.truncate());
                     weights += weight;
                 }
             }
