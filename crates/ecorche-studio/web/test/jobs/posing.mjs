@@ -27,6 +27,13 @@ export const posing = {
       await hand.click([x, y]);
       await hand.until((j) => globalThis.ecorche.model.selection.joint === j, joint);
       const straight = await bend(tab, ELBOW);
+      // A joint stops at its limit, and the ring and the field tell what it does; then past it.
+      await hand.put("Turn about Z", "175");
+      await tab.settled("dqs");
+      assert.ok((await bend(tab, ELBOW)) < 151, `an elbow stops before 150 degrees: ${await bend(tab, ELBOW)}`);
+      await hand.click(".check:has-text('Stop at')");
+      await hand.press("r");
+      await tab.settled("dqs");
       await hand.timed("145 typed", () => hand.put("Turn about Z", "145"), () => hand.until(() => globalThis.ecorche.model.pose.size === 1 && globalThis.ecorche.model.frame.view === globalThis.ecorche.model.viewId));
       await tab.settled("dqs");
       const byNumber = await tab.positions();

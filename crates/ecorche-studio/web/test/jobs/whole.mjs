@@ -75,9 +75,13 @@ export const whole = {
     await visit(browser, [ARM], async ({ tab }) => {
       const hand = new Hand(tab);
       await hand.press("2");
+      await hand.press("Space");
+      // Large pictures are drawn by the processor here.
+      await tab.run(() => { globalThis.ecorche.viewport.stage.key.castShadow = false; });
       for (const [width, height] of [[1000, 700], [1600, 900], [2560, 1440]]) {
         await tab.page.setViewportSize({ width, height });
-        for (const name of ["leftLowerArm", "biceps", ""]) {
+        // The widest set of tabs at every size, all of them at the narrowest.
+        for (const name of width === 1000 ? ["leftLowerArm", "", "biceps"] : ["biceps"]) {
           if (name !== "") await hand.find(name);
           else await hand.press("Escape");
           for (const button of await tab.page.locator(".tabs button").all()) {
@@ -94,6 +98,18 @@ export const whole = {
         const view = await tab.page.locator(".view").boundingBox();
         assert.ok(view.width > 0.42 * width && view.height > 0.75 * height, `the character has ${view.width} x ${view.height} of ${width} x ${height}`);
         await tab.screenshot(`70-at-${width}`);
+      }
+      // Panels are widened by their edge and folded by a double click on it.
+      const wide = async () => (await tab.page.locator(".view").boundingBox()).width;
+      const edge = async (side) => { const box = await tab.page.locator(`.${side}-edge`).boundingBox(); return [box.x + box.width / 2, box.y + 300]; };
+      const before = await wide();
+      const [x, y] = await edge("right");
+      await hand.drag([x, y], [x - 60, y]);
+      assert.ok(Math.abs((await wide()) - before + 60) < 3, `${before} became ${await wide()}`);
+      for (const [folds, share] of [[true, 1], [false, 0]]) {
+        await tab.page.mouse.dblclick(...(await edge("left")));
+        assert.equal(await tab.page.isVisible("aside.left"), !folds);
+        assert.ok(share === 0 || (await wide()) > before + 100, "the character has its room");
       }
     });
   },
