@@ -2,6 +2,7 @@
 
 use crate::bodies::Bodies;
 use crate::message::BakeOrder;
+use crate::wire::wire;
 use ecorche::anatomy::Anatomy;
 use ecorche::bake::{BakeError, bake};
 use ecorche::output::{Format, obj};
@@ -13,31 +14,33 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How far a bake is.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Progress {
-    /// Grows with every change, so that a page gets each once.
-    pub step: u64,
-    /// Whether one runs.
-    pub running: bool,
-    /// Whether its body is still being bound; nothing is written then.
-    pub preparing: bool,
-    /// Frames written.
-    pub done: usize,
-    /// Of how many.
-    pub frames: usize,
-    /// The result in words; empty while it runs.
-    pub outcome: String,
-    /// Whether it failed or was stopped.
-    pub failed: bool,
-    /// Files written.
-    pub files: Vec<String>,
+wire! {
+    /// How far a bake is.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    pub struct BakeProgress {
+        /// Grows with every change, so that a page gets each once.
+        pub step: u64,
+        /// Whether one runs.
+        pub running: bool,
+        /// Whether its body is still being bound; nothing is written then.
+        pub preparing: bool,
+        /// Frames written.
+        pub done: usize,
+        /// Of how many.
+        pub frames: usize,
+        /// The result in words; empty while it runs.
+        pub outcome: String,
+        /// Whether it failed or was stopped.
+        pub failed: bool,
+        /// Files written.
+        pub files: Vec<String>,
+    }
 }
 
 /// The bake of a studio.
 #[derive(Debug, Default)]
 pub struct Bake {
-    progress: Mutex<Progress>,
+    progress: Mutex<BakeProgress>,
     /// Of the binding before the first frame.
     watch: Mutex<Arc<Watch>>,
     /// Number of the bake that runs or ran last. One that was given up goes on without it, and changes nothing.
@@ -49,17 +52,17 @@ pub struct Bake {
 const CANCELLED: &str = "cancelled; nothing was written";
 
 impl Bake {
-    fn lock(&self) -> MutexGuard<'_, Progress> {
+    fn lock(&self) -> MutexGuard<'_, BakeProgress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How far it is.
-    pub fn progress(&self) -> Progress {
+    pub fn progress(&self) -> BakeProgress {
         self.lock().clone()
     }
 
     /// Changes the progress of bake `number`; false if it was given up.
-    fn update(&self, number: u64, change: impl FnOnce(&mut Progress)) -> bool {
+    fn update(&self, number: u64, change: impl FnOnce(&mut BakeProgress)) -> bool {
         let mut progress = self.lock();
         if self.number.load(Ordering::Relaxed) != number {
             return false;
@@ -75,8 +78,12 @@ impl Bake {
         if progress.running {
             return None;
         }
-        *progress =
-            Progress { step: progress.step + 1, running: true, preparing: true, ..Progress::default() };
+        *progress = BakeProgress {
+            step: progress.step + 1,
+            running: true,
+            preparing: true,
+            ..BakeProgress::default()
+        };
         self.stop.store(false, Ordering::Relaxed);
         *self.watch.lock().unwrap_or_else(PoisonError::into_inner) = Arc::default();
         Some(self.number.fetch_add(1, Ordering::Relaxed) + 1)
@@ -91,7 +98,8 @@ impl Bake {
             self.watch.lock().unwrap_or_else(PoisonError::into_inner).stop();
             self.number.fetch_add(1, Ordering::Relaxed);
             let step = progress.step + 1;
-            *progress = Progress { step, outcome: CANCELLED.to_owned(), failed: true, ..Progress::default() };
+            *progress =
+                BakeProgress { step, outcome: CANCELLED.to_owned(), failed: true, ..BakeProgress::default() };
         }
     }
 

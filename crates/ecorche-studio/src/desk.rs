@@ -7,17 +7,44 @@ use crate::dropped::Dropped;
 use crate::habits::Habits;
 use crate::mailbox::Mailbox;
 use crate::message::{Kind, OpenOrder, encode};
-use crate::recent::Recent;
+use crate::recent::{Recent, RecentFile};
 use crate::start_binding;
 use crate::studio::{Refused, Studio};
+use crate::wire::wire;
 use axum::body::Bytes;
 use ecorche::cache::Cache;
 use ecorche::recipe::{AnatomySource, Ingredients, MotionSource, Recipe};
 use ecorche::samples;
-use serde_json::json;
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::watch;
+
+wire! {
+    /// A sample that can be opened.
+    #[derive(Serialize)]
+    pub struct SampleCard {
+        name: &'static str,
+        summary: &'static str,
+    }
+}
+
+wire! {
+    /// What is open or being opened, and what could be.
+    #[derive(Serialize)]
+    pub struct DeskHead {
+        /// The number of the character; none on the start page.
+        open: Option<u64>,
+        /// The name of what is being read.
+        opening: Option<String>,
+        /// Why the last could not be opened.
+        problem: Option<String>,
+        samples: Vec<SampleCard>,
+        recent: Vec<RecentFile>,
+        /// What the user is used to.
+        habits: serde_json::Value,
+    }
+}
 
 /// The character that is open.
 #[derive(Clone, Default)]
@@ -224,19 +251,19 @@ impl Desk {
 
     /// For pages: what is open or being opened, and what could be.
     pub fn describe(&self) -> Bytes {
-        let samples: Vec<_> = samples::list()
+        let samples = samples::list()
             .iter()
-            .map(|sample| json!({ "name": sample.name, "summary": sample.summary }))
+            .map(|&samples::SampleInfo { name, summary, .. }| SampleCard { name, summary })
             .collect();
         let state = self.state();
-        let head = json!({
-            "open": state.here.studio.as_ref().map(|_| state.here.number),
-            "opening": state.opening.as_ref().map(|(name, _)| name),
-            "problem": state.problem,
-            "samples": samples,
-            "recent": self.recent.list(),
-            "habits": self.habits.get(),
-        });
+        let head = DeskHead {
+            open: state.here.studio.as_ref().map(|_| state.here.number),
+            opening: state.opening.as_ref().map(|(name, _)| name.clone()),
+            problem: state.problem.clone(),
+            samples,
+            recent: self.recent.list(),
+            habits: self.habits.get(),
+        };
         drop(state);
         encode(Kind::Desk, &head, &[])
     }

@@ -3,16 +3,42 @@
 //! There is one for all pages of an engine: two tabs see each other's edits, in the order in which they arrived.
 
 use crate::recovery::Recovery;
+use crate::wire::wire;
+use ecorche::anatomy::SkinDef;
 use ecorche::anatomy::{
     Anatomy, AnatomyFile, Edit, EditError, FileError, History, init,
     preset::{self, Preset},
 };
 use ecorche::character::Character;
 use ecorche::muscle::definition::BodyDef;
+use ecorche::muscle::definition::{FatDef, KeysDef, MuscleDef};
+use ecorche::muscle::parametric::ParametricDef;
 use ecorche::output::{WriteError, file};
 use ecorche::recipe::{AnatomySource, Ingredients};
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::path::{Path, PathBuf};
+
+wire! {
+    /// The anatomy, and what can be undone.
+    #[derive(Serialize)]
+    pub struct DocumentHead {
+        /// Grows with every change.
+        pub revision: u64,
+        /// Its file; none before it was saved.
+        pub path: Option<String>,
+        pub unsaved: bool,
+        /// Steps that can be taken back.
+        pub undo: usize,
+        /// Steps that can be made again.
+        pub redo: usize,
+        pub text: String,
+        pub skin: SkinDef,
+        pub muscle: Vec<MuscleDef>,
+        pub fat: Vec<FatDef>,
+        pub parametric: Vec<ParametricDef>,
+        pub keys: Vec<KeysDef>,
+    }
+}
 
 /// Why the document did not change.
 #[derive(Debug, thiserror::Error)]
@@ -235,21 +261,21 @@ impl Document {
     }
 
     /// For the page: everything that can be edited.
-    pub fn describe(&self) -> Value {
-        let Anatomy { skin, body, .. } = self.anatomy();
-        json!({
-            "revision": self.revision,
-            "path": self.path.as_ref().map(|p| p.display().to_string()),
-            "unsaved": !self.is_saved(),
-            "undo": self.steps[0],
-            "redo": self.steps[1],
-            "text": self.text(),
-            "skin": skin,
-            "muscle": body.muscle,
-            "fat": body.fat,
-            "parametric": body.parametric,
-            "keys": body.keys,
-        })
+    pub fn describe(&self) -> DocumentHead {
+        let Anatomy { skin, body, .. } = self.anatomy().clone();
+        DocumentHead {
+            revision: self.revision,
+            path: self.path.as_ref().map(|p| p.display().to_string()),
+            unsaved: !self.is_saved(),
+            undo: self.steps[0],
+            redo: self.steps[1],
+            text: self.text().to_owned(),
+            skin,
+            muscle: body.muscle,
+            fat: body.fat,
+            parametric: body.parametric,
+            keys: body.keys,
+        }
     }
 }
 
@@ -318,7 +344,7 @@ mod tests {
         assert_eq!(document.anatomy().skin.gap, 0.25);
         assert!(document.undo().unwrap());
         assert_eq!(document.text(), before);
-        assert_eq!(document.describe()["undo"], 0);
+        assert_eq!(document.describe().undo, 0);
     }
 
     #[test]
@@ -328,7 +354,7 @@ mod tests {
         let edit = Edit::Set { target, field: "operator".to_owned(), value: Value::from("bulge") };
         let error = document.edit(&character, &[edit], None).unwrap_err();
         assert!(error.to_string().contains("tail"), "{error}");
-        assert_eq!(document.describe()["undo"], 0);
+        assert_eq!(document.describe().undo, 0);
     }
 
     #[test]
@@ -339,9 +365,9 @@ mod tests {
         assert!(document.save(None).is_err());
         assert!(document.save(Some(&folder.path().join("a.sh"))).is_err());
         document.edit(&character, &[set("gap", 0.05)], None).unwrap();
-        assert_eq!(document.describe()["unsaved"], true);
+        assert!(document.describe().unsaved);
         document.save(Some(&path)).unwrap();
-        assert_eq!(document.describe()["unsaved"], false);
+        assert!(!document.describe().unsaved);
         let recipe = Recipe { anatomy: AnatomySource::File(path.clone()), ..Recipe::of("sample:cylinder") };
         let again = Document::open(&recipe.read().unwrap(), Path::new("")).unwrap();
         assert_eq!(again.text(), document.text());

@@ -1,5 +1,6 @@
 //! The character as a page draws it: vertices split where normals or texture coordinates differ.
 
+use crate::wire::wire;
 use ecorche::character::Character;
 use ecorche::frame::Frame;
 use glam::{Vec2, Vec3};
@@ -136,13 +137,15 @@ impl Drawn {
     }
 }
 
-/// What rounded places are relative to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
-pub struct Cube {
-    /// Where all three are 0.
-    pub corner: Vec3,
-    /// Metres from 0 to 65535.
-    pub side: f32,
+wire! {
+    /// What rounded places are relative to.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+    pub struct Cube {
+        /// Where all three are 0.
+        pub corner: Vec3,
+        /// Metres from 0 to 65535.
+        pub side: f32,
+    }
 }
 
 impl Cube {

@@ -3,20 +3,22 @@
 //! A mailbox holds the newest view; older ones are dropped. The engine is at most one frame ahead of what the page has
 //! drawn: a page that is slow, hidden or gone gets fewer frames, never late ones.
 
+use crate::character::describe;
 use crate::clock::{Clock, Reel};
 use crate::drawn::Cube;
 use crate::flesh::Strands;
 use crate::inside::{Interior, Moment, graph};
-use crate::judge::Order;
+use crate::judge::JudgeOrder;
 use crate::mailbox::Mailbox;
 use crate::message::{Array, BakeOrder, Kind, Look, Request, View, encode};
 use crate::poses::Poses;
 use crate::studio::Studio;
+use crate::wire::wire;
 use axum::body::Bytes;
-use ecorche::character::{Pose, turn_limits};
+use ecorche::character::Pose;
 use ecorche::deform::{Body, State, Workspace};
 use ecorche::frame::Frame;
-use ecorche::inspect::{Inspector, QUANTITIES, Quantity, QuantityError};
+use ecorche::inspect::{Inspector, Quantity, QuantityError};
 use ecorche::muscle::{Flesh, Musculature};
 use ecorche::output::ColourMap;
 use ecorche::pieces::Pieces;
@@ -49,58 +51,114 @@ struct News {
     arrived: Option<Instant>,
 }
 
-/// What a frame says about one look.
-#[derive(Serialize)]
-struct LookHead {
-    look: Look,
-    /// Differs from `look` while that is being bound.
-    shown: Look,
-    /// Whether an anatomy newer than this body's is being bound.
-    binding: bool,
-    milliseconds: f64,
-    fell_back: usize,
-    contacts: usize,
-    /// Why the anatomy could not be bound; the body before is shown then.
-    problem: Option<String>,
+wire! {
+    /// The table of colours that a quantity is shown by; the character has both.
+    #[derive(Clone, Copy, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum ColourTable {
+        Sequential,
+        Diverging,
+    }
 }
 
-#[derive(Serialize)]
-struct QuantityHead {
-    name: String,
-    unit: &'static str,
-    range: [f32; 2],
-    map: &'static str,
+wire! {
+    /// What a frame says about one look.
+    #[derive(Serialize)]
+    pub struct LookHead {
+        look: Look,
+        /// Differs from `look` while that is being bound.
+        shown: Look,
+        /// Whether an anatomy newer than this body's is being bound.
+        binding: bool,
+        milliseconds: f64,
+        fell_back: usize,
+        contacts: usize,
+        /// Why the anatomy could not be bound; the body before is shown then.
+        problem: Option<String>,
+    }
 }
 
-#[derive(Serialize)]
-struct FrameHead {
-    frame: u64,
-    /// The view it shows.
-    view: u64,
-    at: f64,
-    last: usize,
-    fps: f32,
-    playing: bool,
-    revision: u64,
-    looks: Vec<LookHead>,
-    quantity: Option<QuantityHead>,
-    /// The path of the traced vertex: what moved it, and where to.
-    path: Vec<(&'static str, [f32; 3])>,
-    /// The cubes of rounded places, one per look; empty where the places are exact.
-    cubes: Vec<Cube>,
-    /// The cube of rounded strands; none where they are exact.
-    strand_cube: Option<Cube>,
-    /// Why muscles and fat cannot be shown.
-    flesh: Option<String>,
-    /// Milliseconds this frame took to be put into numbers, and the one before to be put into bytes.
-    encoding: f64,
-    /// Milliseconds the message before this one took from the engine into the socket.
-    handing: f64,
-    /// Milliseconds from the view's arrival to here; none for a frame nobody asked for.
-    answering: Option<f64>,
-    /// Milliseconds since 1970, to measure the transfer.
-    sent: f64,
-    refused: u64,
+wire! {
+    #[derive(Serialize)]
+    pub struct QuantityHead {
+        name: String,
+        unit: &'static str,
+        range: [f32; 2],
+        map: ColourTable,
+    }
+}
+
+wire! {
+    #[derive(Serialize)]
+    pub struct FrameHead {
+        frame: u64,
+        /// The view it shows.
+        view: u64,
+        at: f64,
+        last: usize,
+        fps: f32,
+        playing: bool,
+        revision: u64,
+        looks: Vec<LookHead>,
+        quantity: Option<QuantityHead>,
+        /// The path of the traced vertex: what moved it, and where to.
+        path: Vec<(&'static str, [f32; 3])>,
+        /// The cubes of rounded places, one per look; empty where the places are exact.
+        cubes: Vec<Cube>,
+        /// The cube of rounded strands; none where they are exact.
+        strand_cube: Option<Cube>,
+        /// Why muscles and fat cannot be shown.
+        flesh: Option<String>,
+        /// Milliseconds this frame took to be put into numbers, and the one before to be put into bytes.
+        encoding: f64,
+        /// Milliseconds the message before this one took from the engine into the socket.
+        handing: f64,
+        /// Milliseconds from the view's arrival to here; none for a frame nobody asked for.
+        answering: Option<f64>,
+        /// Milliseconds since 1970, to measure the transfer.
+        sent: f64,
+        refused: u64,
+    }
+}
+
+wire! {
+    /// How a notice is meant.
+    #[derive(Clone, Copy, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Level {
+        Error,
+        Done,
+        Hint,
+        Question,
+    }
+}
+
+wire! {
+    /// Something to say.
+    #[derive(Serialize)]
+    pub struct Notice {
+        level: Level,
+        text: String,
+        /// Of a question: the request that a yes sends, and the one that a no sends.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        yes: Option<Value>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        no: Option<Value>,
+    }
+}
+
+wire! {
+    /// What is being bound.
+    #[derive(Serialize)]
+    pub struct Busy {
+        look: Look,
+        /// What of it.
+        stage: &'static str,
+        /// How many of the stage's things are done.
+        done: usize,
+        /// Of how many; 0 where they are not counted.
+        of: usize,
+    }
 }
 
 /// A body in use with what it carries from frame to frame.
@@ -251,7 +309,7 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             && let Err(problem) = self.look(view)
         {
             self.studio.refused.messages.fetch_add(1, Ordering::Relaxed);
-            if !self.tell("error", &problem) {
+            if !self.tell(Level::Error, &problem) {
                 return false;
             }
         }
@@ -261,7 +319,7 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
         !news.room || self.view.is_none() || self.draw()
     }
 
-    fn tell(&mut self, level: &str, text: &str) -> bool {
+    fn tell(&mut self, level: Level, text: &str) -> bool {
         (self.send)(notice(level, text))
     }
 
@@ -282,16 +340,14 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
                 return false;
             }
             let question = "Edits that were not saved when the studio last ended were found. Take them up?";
-            if ask_now && !(self.send)(ask(question, &json!("recover"), Some(&json!("give_up")))) {
+            if ask_now && !(self.send)(ask(question, json!("recover"), Some(json!("give_up")))) {
                 return false;
             }
         }
         let busy = self.studio.bodies.progress();
         if busy != self.told_busy {
             self.told_busy = busy;
-            let head = busy.map(|(look, Progress { stage, done, of })| {
-                json!({ "look": look, "stage": stage, "done": done, "of": of })
-            });
+            let head = busy.map(|(look, Progress { stage, done, of })| Busy { look, stage, done, of });
             if !(self.send)(encode(Kind::Busy, &head, &[])) {
                 return false;
             }
@@ -339,7 +395,8 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             self.clock.set(now, Some(view.at.unwrap_or(here)), rate);
         }
         self.sought |= view.at.is_some() || self.view.as_ref().is_none_or(|old| old.clip != view.clip);
-        let order = |clip: &String| Order { look: view.looks[0], clip: clip.clone(), smooth: view.smooth };
+        let order =
+            |clip: &String| JudgeOrder { look: view.looks[0], clip: clip.clone(), smooth: view.smooth };
         self.studio.judge.want(view.clip.as_ref().filter(|_| view.judged).map(order));
         self.view = Some(view);
         Ok(())
@@ -362,12 +419,12 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             Request::KeepPose(pose) => {
                 return studio
                     .change_poses(|folder| Poses::keep(folder, pose))
-                    .map_or_else(|e| self.tell("error", &e), |()| true);
+                    .map_or_else(|e| self.tell(Level::Error, &e), |()| true);
             }
             Request::RemovePose { name } => {
                 return studio
                     .change_poses(|folder| Poses::remove(folder, &name))
-                    .map_or_else(|e| self.tell("error", &e), |()| true);
+                    .map_or_else(|e| self.tell(Level::Error, &e), |()| true);
             }
             Request::Edit { edits, drag } => studio.change(|d| d.edit(character, &edits, drag)),
             Request::Undo => studio.change(|d| d.undo().map(|_| ())),
@@ -391,13 +448,13 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
                 let to = path.as_deref().map(Path::new);
                 if !confirmed && let Some(question) = to.and_then(|to| studio.doubt_saving(to)) {
                     let yes = json!({ "save": { "path": path, "confirmed": true } });
-                    return (self.send)(ask(&question, &yes, None));
+                    return (self.send)(ask(&question, yes, None));
                 }
                 match studio.change(|d| d.save(to)) {
                     Ok(path) => {
                         studio.choose_folder(&path);
                         studio.read_poses();
-                        return self.tell("done", &format!("saved {}", path.display()));
+                        return self.tell(Level::Done, &format!("saved {}", path.display()));
                     }
                     Err(error) => Err(error),
                 }
@@ -408,11 +465,11 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
                     && let Some(question) = studio.doubt_baking(to)
                 {
                     let yes = json!({ "bake": BakeOrder { confirmed: true, ..order } });
-                    return (self.send)(ask(&question, &yes, None));
+                    return (self.send)(ask(&question, yes, None));
                 }
                 studio.choose_folder(to);
                 let Some(number) = studio.bake.begin() else {
-                    return self.tell("error", "a bake is running; cancel it first");
+                    return self.tell(Level::Error, "a bake is running; cancel it first");
                 };
                 let (anatomy, folder) = {
                     let document = studio.document();
@@ -434,7 +491,7 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
         };
         match result {
             Ok(()) => true,
-            Err(error) => self.tell("error", &error.to_string()),
+            Err(error) => self.tell(Level::Error, &error.to_string()),
         }
     }
 
@@ -578,8 +635,8 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
         if let Some(found) = &quantity {
             studio.drawn.values(&found.values, found.range, &mut values);
             let map = match found.map {
-                ColourMap::Sequential => "sequential",
-                ColourMap::Diverging => "diverging",
+                ColourMap::Sequential => ColourTable::Sequential,
+                ColourMap::Diverging => ColourTable::Diverging,
             };
             let name = found.name.clone();
             heading = Some(QuantityHead { name, unit: found.unit, range: found.range, map });
@@ -632,7 +689,7 @@ impl<'a, S: FnMut(Bytes) -> bool> Engine<'a, S> {
             return false;
         }
         if let Some(problem) = problem
-            && !(self.send)(notice("hint", &problem))
+            && !(self.send)(notice(Level::Hint, &problem))
         {
             return false;
         }
@@ -690,12 +747,13 @@ pub(crate) fn layers(body: &Body, smooth: Option<smooth::Settings>) -> Vec<Layer
 }
 
 /// A question, the request that a yes sends, and the one that a no sends.
-fn ask(text: &str, yes: &Value, no: Option<&Value>) -> Bytes {
-    encode(Kind::Notice, &json!({ "level": "question", "text": text, "yes": yes, "no": no }), &[])
+fn ask(text: &str, yes: Value, no: Option<Value>) -> Bytes {
+    let head = Notice { level: Level::Question, text: text.to_owned(), yes: Some(yes), no };
+    encode(Kind::Notice, &head, &[])
 }
 
-fn notice(level: &str, text: &str) -> Bytes {
-    encode(Kind::Notice, &json!({ "level": level, "text": text }), &[])
+fn notice(level: Level, text: &str) -> Bytes {
+    encode(Kind::Notice, &Notice { level, text: text.to_owned(), yes: None, no: None }, &[])
 }
 
 /// Milliseconds since 1970.
@@ -739,64 +797,4 @@ fn check(view: &View, studio: &Studio) -> Result<(), String> {
         return Err("a level and a place must be numbers".to_owned());
     }
     Ok(())
-}
-
-/// The first message: the character, and the words the page offers.
-fn describe(studio: &Studio, number: u64) -> Bytes {
-    let Studio { character, drawn, textures, .. } = studio;
-    let groups: Vec<Value> = drawn
-        .groups
-        .iter()
-        .map(|group| {
-            let look = textures.look(&group.material);
-            json!({
-                "mesh": group.mesh,
-                "material": group.material,
-                "start": group.start,
-                "count": group.count,
-                "colour": look.colour,
-                "picture": look.texture,
-            })
-        })
-        .collect();
-    let joints: Vec<Value> = character
-        .skeleton
-        .joints
-        .iter()
-        .zip(turn_limits(&character.skeleton))
-        .map(|(j, limit)| {
-            let rest = j.rest.rotation.to_array();
-            json!({ "name": j.name, "parent": j.parent, "in_skin": j.in_skin, "rest": rest, "limit": limit })
-        })
-        .collect();
-    let clips: Vec<Value> = character
-        .clips
-        .iter()
-        .map(|clip| {
-            let reel = Reel::new(character, Some(&clip.name));
-            let (fps, last, start) = (reel.fps, reel.last, clip.start);
-            json!({ "name": clip.name, "fps": fps, "start": start, "last": last, "reach": reel.reach(character) })
-        })
-        .collect();
-    let table =
-        |map: ColourMap| -> Vec<u8> { (0..256).flat_map(|i| map.at(i as f32 / 255.0).to_bytes()).collect() };
-    let vertices: usize = character.meshes.iter().map(|m| m.positions.len()).sum();
-    let triangles: usize = character.meshes.iter().map(|m| m.triangles.len()).sum();
-    let head = json!({
-        "number": number,
-        "name": character.name,
-        "size": character.size(),
-        "vertices": vertices,
-        "triangles": triangles,
-        "drawn": drawn.vertices(),
-        "groups": groups,
-        "joints": joints,
-        "clips": clips,
-        "quantities": QUANTITIES,
-        "notes": studio.notes,
-    });
-    let (sequential, diverging) = (table(ColourMap::Sequential), table(ColourMap::Diverging));
-    let arrays =
-        [Array::U32(&drawn.triangles), Array::F32(&drawn.uvs), Array::U8(&sequential), Array::U8(&diverging)];
-    encode(Kind::Character, &head, &arrays)
 }

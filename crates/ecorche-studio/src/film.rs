@@ -15,6 +15,7 @@
 use crate::drawn::folded;
 use crate::message::{Array, Kind, Look, encode};
 use crate::studio::Studio;
+use crate::wire::wire;
 use axum::body::Bytes;
 use ecorche::character::Pose;
 use ecorche::deform::Body;
@@ -23,7 +24,7 @@ use ecorche::sampling::{Plan, Sampling};
 use ecorche::skinning::Motion;
 use ecorche::watch::Watch;
 use glam::Vec4;
-use serde_json::json;
+use serde::Serialize;
 
 /// Frames of a film, at most; a longer clip is sampled less often.
 const MOST_FRAMES: usize = 256;
@@ -73,15 +74,15 @@ pub fn film(studio: &Studio, clip: usize) -> Result<Bytes, String> {
             posed.extend_from_slice(&workspace.posed);
         }
     }
-    let head = json!({
-        "clip": clip.name,
-        "fps": fps,
-        "frames": frames,
-        "slots": still.slots,
-        "muscles": muscles,
-        "vertices": still.slots_of_vertex.len() / JOINTS,
-        "dropped": still.dropped,
-    });
+    let head = FilmHead {
+        clip: clip.name.clone(),
+        fps,
+        frames,
+        slots: still.slots,
+        muscles,
+        vertices: still.slots_of_vertex.len() / JOINTS,
+        dropped: still.dropped,
+    };
     let arrays = [
         Array::F32(&still.places),
         Array::I16(&still.normals),
@@ -92,6 +93,22 @@ pub fn film(studio: &Studio, clip: usize) -> Result<Bytes, String> {
         Array::F32(bytemuck::cast_slice(&posed)),
     ];
     Ok(encode(Kind::Crowd, &head, &arrays))
+}
+
+wire! {
+    /// A clip for a crowd.
+    #[derive(Serialize)]
+    pub struct FilmHead {
+        clip: String,
+        fps: f32,
+        frames: usize,
+        /// Joints' slots of all meshes.
+        slots: usize,
+        muscles: usize,
+        vertices: usize,
+        /// Vertices of more joints than are kept.
+        dropped: usize,
+    }
 }
 
 /// What does not move.

@@ -1,6 +1,7 @@
 //! Muscles and fat as a page draws them: strands, around which the graphics card puts tubes, and ellipsoids.
 
 use crate::drawn::Cube;
+use crate::wire::wire;
 use ecorche::anatomy::{Anatomy, BindFrames};
 use ecorche::character::Character;
 use ecorche::muscle::definition::Side;
@@ -9,24 +10,28 @@ use glam::{Affine3A, DMat3, Vec3};
 use serde::Serialize;
 use std::path::Path;
 
-/// The muscle or fat pad that a strand or an ellipsoid belongs to.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Owner {
-    /// The name in the anatomy.
-    pub name: String,
-    /// The side.
-    pub side: Side,
+wire! {
+    /// The muscle or fat pad that a strand or an ellipsoid belongs to.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct Owner {
+        /// The name in the anatomy.
+        pub name: String,
+        /// The side.
+        pub side: Side,
+    }
 }
 
-/// The owners of strands and pads, in the order of their numbers.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Owners {
-    /// Of the strands.
-    pub muscles: Vec<Owner>,
-    /// Of the pads.
-    pub fat: Vec<Owner>,
-    /// Rings of every strand.
-    pub rings: usize,
+wire! {
+    /// The owners of strands and pads, in the order of their numbers.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    pub struct Owners {
+        /// Of the strands.
+        pub muscles: Vec<Owner>,
+        /// Of the pads.
+        pub fat: Vec<Owner>,
+        /// Rings of every strand.
+        pub rings: usize,
+    }
 }
 
 /// Muscles and fat in one moment, as numbers.

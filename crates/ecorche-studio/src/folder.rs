@@ -1,6 +1,7 @@
 //! What is in a folder of this machine, for a page that asks for a file.
 
 use crate::message::{Kind, encode};
+use crate::wire::wire;
 use axum::body::Bytes;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -8,23 +9,27 @@ use std::path::{Path, PathBuf};
 /// Most entries that are listed.
 const MOST: usize = 2_000;
 
-#[derive(Serialize)]
-struct Entry {
-    name: String,
-    folder: bool,
-    bytes: u64,
+wire! {
+    #[derive(Serialize)]
+    pub struct FolderEntry {
+        name: String,
+        folder: bool,
+        bytes: u64,
+    }
 }
 
-#[derive(Serialize)]
-struct Head {
-    /// From the root.
-    path: String,
-    parent: Option<String>,
-    entries: Vec<Entry>,
-    /// Whether there are more than are listed.
-    more: bool,
-    /// Why nothing is listed.
-    problem: Option<String>,
+wire! {
+    #[derive(Serialize)]
+    pub struct Folder {
+        /// From the root.
+        path: String,
+        parent: Option<String>,
+        entries: Vec<FolderEntry>,
+        /// Whether there are more than are listed.
+        more: bool,
+        /// Why nothing is listed.
+        problem: Option<String>,
+    }
 }
 
 /// Folders, and files with one of the `endings`, of `path`; of the folder the studio was started in without one. Hidden
@@ -36,7 +41,7 @@ pub fn list(path: Option<&str>, endings: &[String]) -> Bytes {
         Ok(found) => (found, None),
         Err(error) => (wanted, Some(error)),
     };
-    let mut head = Head {
+    let mut head = Folder {
         path: folder.display().to_string(),
         parent: folder.parent().map(|parent| parent.display().to_string()),
         entries: Vec::new(),
@@ -58,10 +63,14 @@ pub fn list(path: Option<&str>, endings: &[String]) -> Bytes {
     encode(Kind::Folder, &head, &[])
 }
 
-fn describe(path: &Path, endings: &[String]) -> Option<Entry> {
+fn describe(path: &Path, endings: &[String]) -> Option<FolderEntry> {
     let name = path.file_name()?.to_str()?.to_owned();
     let known = std::fs::metadata(path).ok()?;
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("").to_lowercase();
     let wanted = known.is_dir() || endings.contains(&ending);
-    (wanted && !name.starts_with('.')).then(|| Entry { name, folder: known.is_dir(), bytes: known.len() })
+    (wanted && !name.starts_with('.')).then(|| FolderEntry {
+        name,
+        folder: known.is_dir(),
+        bytes: known.len(),
+    })
 }

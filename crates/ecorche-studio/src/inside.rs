@@ -1,8 +1,9 @@
 //! What is under the skin in one moment: muscles and fat; samples of the fields, surfaces and planes of them.
 
 use crate::flesh::{self, Cast, Owners, Strands};
-use crate::message::{Array, Inside, Kind, SliceLook, SurfaceLook, encode};
+use crate::message::{Array, InsideRequest, Kind, SliceLook, SurfaceLook, encode};
 use crate::studio::Studio;
+use crate::wire::wire;
 use axum::body::Bytes;
 use ecorche::character::Pose;
 use ecorche::deform::{Body, Tracking};
@@ -12,7 +13,6 @@ use ecorche::muscle::{Flesh, Musculature};
 use ecorche::portrait::{field_surface, part_of_joint};
 use glam::Vec3;
 use serde::Serialize;
-use serde_json::json;
 
 /// Cells along the longest side of a surface while playing, and when paused.
 const CELLS: [usize; 2] = [48, 96];
@@ -36,34 +36,53 @@ pub struct Moment<'a> {
     pub hurried: bool,
 }
 
-#[derive(Serialize)]
-struct SurfaceHead {
-    vertices: usize,
-    triangles: usize,
+wire! {
+    #[derive(Serialize)]
+    pub struct SurfaceHead {
+        vertices: usize,
+        triangles: usize,
+    }
 }
 
-#[derive(Serialize)]
-struct SliceHead {
-    axis: String,
-    middle: Vec3,
-    right: Vec3,
-    up: Vec3,
-    half: [f32; 2],
-    columns: usize,
-    rows: usize,
+wire! {
+    #[derive(Serialize)]
+    pub struct SliceHead {
+        axis: String,
+        middle: Vec3,
+        right: Vec3,
+        up: Vec3,
+        half: [f32; 2],
+        columns: usize,
+        rows: usize,
+    }
 }
 
-#[derive(Default, Serialize)]
-struct Head {
-    frame: u64,
-    /// Milliseconds since 1970, to measure the transfer.
-    sent: f64,
-    /// Samples and, after them, closures.
-    samples: [usize; 2],
-    surface: Option<SurfaceHead>,
-    slice: Option<SliceHead>,
-    /// What could not be shown, in plain words.
-    problems: Vec<String>,
+wire! {
+    #[derive(Default, Serialize)]
+    pub struct InsideHead {
+        frame: u64,
+        /// Milliseconds since 1970, to measure the transfer.
+        sent: f64,
+        /// Samples and, after them, closures.
+        samples: [usize; 2],
+        surface: Option<SurfaceHead>,
+        slice: Option<SliceHead>,
+        /// What could not be shown, in plain words.
+        problems: Vec<String>,
+    }
+}
+
+wire! {
+    /// Operator and controller of a joint.
+    #[derive(Default, Serialize)]
+    pub struct GraphHead {
+        joint: String,
+        operator: String,
+        /// Places on the curve, from 0 to 180 degrees.
+        angles: usize,
+        /// Values along a side of each square; openings 0, a half and 1 follow each other.
+        square: usize,
+    }
 }
 
 /// Draws what is under the skin. Remembers the muscles of the last anatomy.
@@ -90,8 +109,8 @@ impl Interior {
     }
 
     /// The message about the fields of a moment.
-    pub fn draw(&self, inside: &Inside, moment: &Moment) -> Bytes {
-        let mut head = Head { frame: moment.frame, ..Head::default() };
+    pub fn draw(&self, inside: &InsideRequest, moment: &Moment) -> Bytes {
+        let mut head = InsideHead { frame: moment.frame, ..InsideHead::default() };
         let (mut points, mut owners) = (Vec::new(), Vec::new());
         if let Some(bone) = &inside.samples {
             match samples(moment, bone.bone.as_deref(), &mut points, &mut owners) {
@@ -231,9 +250,14 @@ pub fn graph(studio: &Studio, joint: &str) -> Bytes {
     let skin = &document.anatomy().skin;
     let (name, controller) = skin.at(joint);
     let name = name.unwrap_or(Tracking::from(skin.tracking).operator());
+    let joint = joint.to_owned();
     let operator = ecorche::field::operator::by_name(name);
     let Some(operator) = operator else {
-        return encode(Kind::Graph, &json!({ "joint": joint, "operator": name }), &[]);
+        return encode(
+            Kind::Graph,
+            &GraphHead { joint, operator: name.to_owned(), ..GraphHead::default() },
+            &[],
+        );
     };
     let own = controller.and_then(|c| c.build()).and_then(Result::ok);
     let controller = own.unwrap_or_else(|| operator.default_controller());
@@ -247,6 +271,6 @@ pub fn graph(studio: &Studio, joint: &str) -> Bytes {
             squares.push(operator.compose(a, b, opening).value as f32);
         }
     }
-    let head = json!({ "joint": joint, "operator": name, "angles": ANGLES, "square": SQUARE });
+    let head = GraphHead { joint, operator: name.to_owned(), angles: ANGLES, square: SQUARE };
     encode(Kind::Graph, &head, &[Array::F32(&curve), Array::F32(&squares)])
 }

@@ -4,6 +4,7 @@
 
 use crate::bodies::Bodies;
 use crate::message::Look;
+use crate::wire::wire;
 use ecorche::deform::{Playback, Workspace};
 use ecorche::measure::{FrameInput, Judge as Measure};
 use ecorche::sampling::{Plan, Sampling};
@@ -23,39 +24,43 @@ const PATIENCE: Duration = Duration::from_millis(1500);
 /// Time between two looks at whether a body is bound.
 const POLL: Duration = Duration::from_millis(100);
 
-/// What is judged.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Order {
-    /// The method.
-    pub look: Look,
-    /// The clip, by name.
-    pub clip: String,
-    /// Corrective smoothing over the method.
-    pub smooth: Option<smooth::Settings>,
+wire! {
+    /// What is judged.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct JudgeOrder {
+        /// The method.
+        pub look: Look,
+        /// The clip, by name.
+        pub clip: String,
+        /// Corrective smoothing over the method.
+        pub smooth: Option<smooth::Settings>,
+    }
 }
 
-/// What was found so far.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Verdict {
-    /// Grows with every change, so that a page gets each once.
-    pub step: u64,
-    /// What it is of.
-    pub order: Option<Order>,
-    /// The document's revision it is of.
-    pub revision: u64,
-    /// Frames of the clip.
-    pub frames: usize,
-    /// Pairs of triangles that cross and did not at rest, of the frames from the first on.
-    pub crossings: Vec<usize>,
-    /// The deepest place in each, millimetres.
-    pub depths: Vec<f32>,
-    /// Why it stopped before the last frame.
-    pub problem: Option<String>,
+wire! {
+    /// What was found so far.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    pub struct Verdict {
+        /// Grows with every change, so that a page gets each once.
+        pub step: u64,
+        /// What it is of.
+        pub order: Option<JudgeOrder>,
+        /// The document's revision it is of.
+        pub revision: u64,
+        /// Frames of the clip.
+        pub frames: usize,
+        /// Pairs of triangles that cross and did not at rest, of the frames from the first on.
+        pub crossings: Vec<usize>,
+        /// The deepest place in each, millimetres.
+        pub depths: Vec<f32>,
+        /// Why it stopped before the last frame.
+        pub problem: Option<String>,
+    }
 }
 
 #[derive(Default)]
 struct Shared {
-    wanted: Option<Order>,
+    wanted: Option<JudgeOrder>,
     revision: u64,
     verdict: Verdict,
     last_frame: Option<Instant>,
@@ -76,7 +81,7 @@ impl Judge {
     }
 
     /// Judges this from now on; `None` stops it.
-    pub fn want(&self, order: Option<Order>) {
+    pub fn want(&self, order: Option<JudgeOrder>) {
         let mut shared = self.shared();
         if shared.wanted != order {
             shared.wanted = order;
@@ -137,7 +142,7 @@ impl Judge {
     }
 
     /// Waits for something to judge that was not judged yet; `None` when closed.
-    fn next(&self) -> Option<(Order, u64)> {
+    fn next(&self) -> Option<(JudgeOrder, u64)> {
         let mut shared = self.shared();
         loop {
             if shared.closed {
@@ -156,13 +161,13 @@ impl Judge {
     }
 
     /// Whether the order still stands.
-    fn stands(&self, order: &Order, revision: u64) -> bool {
+    fn stands(&self, order: &JudgeOrder, revision: u64) -> bool {
         let shared = self.shared();
         !shared.closed && shared.wanted.as_ref() == Some(order) && shared.revision == revision
     }
 
     /// Waits until no page draws, or long enough; false if the order no longer stands.
-    fn wait_for_quiet(&self, order: &Order, revision: u64) -> bool {
+    fn wait_for_quiet(&self, order: &JudgeOrder, revision: u64) -> bool {
         let began = Instant::now();
         while self.stands(order, revision) {
             let since = self.shared().last_frame.map(|at| at.elapsed());
@@ -174,7 +179,13 @@ impl Judge {
         false
     }
 
-    fn judge(&self, bodies: &Bodies, order: &Order, revision: u64, notify: &impl Fn()) -> Result<(), String> {
+    fn judge(
+        &self,
+        bodies: &Bodies,
+        order: &JudgeOrder,
+        revision: u64,
+        notify: &impl Fn(),
+    ) -> Result<(), String> {
         let words = |error: &dyn std::error::Error| error.to_string();
         let clip = bodies.ingredients().clip(&order.clip).map_err(|e| words(&e))?;
         let body = loop {
@@ -228,7 +239,7 @@ mod tests {
     fn frames_are_judged_one_by_one_and_again_for_another_method() {
         let bodies = Bodies::new(Recipe::of("sample:arm?resolution=2000").read().unwrap(), None);
         let judge = Judge::default();
-        let order = |look| Order { look, clip: "curl".to_owned(), smooth: None };
+        let order = |look| JudgeOrder { look, clip: "curl".to_owned(), smooth: None };
         std::thread::scope(|scope| {
             scope.spawn(|| bodies.work(|| ()));
             scope.spawn(|| judge.work(&bodies, || ()));
@@ -251,7 +262,7 @@ mod tests {
             let left = better.crossings.iter().max().copied().unwrap();
             assert!(left * 10 < most, "{:?}", better.crossings);
             assert!(better.step > plain.step);
-            judge.want(Some(Order { clip: "fly".to_owned(), ..order(Look::Dqs) }));
+            judge.want(Some(JudgeOrder { clip: "fly".to_owned(), ..order(Look::Dqs) }));
             let told = loop {
                 if let Some(problem) = judge.verdict().problem {
                     break problem;

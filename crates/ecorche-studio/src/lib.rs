@@ -16,6 +16,7 @@
 mod bake;
 mod bodies;
 mod browser;
+mod character;
 mod clock;
 mod desk;
 mod document;
@@ -39,6 +40,7 @@ mod studio;
 #[cfg(test)]
 mod tests;
 mod thumbnail;
+mod wire;
 
 pub use document::DocumentError;
 pub use server::Address;

@@ -19,6 +19,7 @@
 //! bits a number likewise. That halves the bytes.
 
 use crate::poses::KeptPose;
+use crate::wire::wire;
 use axum::body::Bytes;
 use ecorche::anatomy::Edit;
 use ecorche::surface::smooth;
@@ -128,228 +129,246 @@ pub fn encode(kind: Kind, head: &impl Serialize, arrays: &[Array]) -> Bytes {
     bytes.into()
 }
 
-/// What the page asks for.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Request {
-    /// What to show from now on. Only the newest counts.
-    View(Box<View>),
-    /// This frame is on the screen; the engine runs at most one frame ahead of it.
-    Drawn {
-        /// Its number.
-        frame: u64,
-    },
-    /// Changes of the anatomy that are one step of undo.
-    Edit {
-        /// In this order; all or none.
-        edits: Vec<Edit>,
-        /// Edits of the same drag replace each other.
+wire! {
+    /// What the page asks for.
+    #[derive(Clone, Debug, PartialEq, Deserialize)]
+    #[serde(rename_all = "snake_case", deny_unknown_fields)]
+    pub enum Request {
+        /// What to show from now on. Only the newest counts.
+        View(Box<View>),
+        /// This frame is on the screen; the engine runs at most one frame ahead of it.
+        Drawn {
+            /// Its number.
+            frame: u64,
+        },
+        /// Changes of the anatomy that are one step of undo.
+        Edit {
+            /// In this order; all or none.
+            edits: Vec<Edit>,
+            /// Edits of the same drag replace each other.
+            #[serde(default)]
+            drag: Option<u64>,
+        },
+        /// Takes the last step back.
+        Undo,
+        /// Makes it again.
+        Redo,
+        /// Writes the anatomy file.
+        Save {
+            /// Where; `None` for where it came from.
+            path: Option<String>,
+            /// Whether the user said yes to an existing file or another folder.
+            #[serde(default)]
+            confirmed: bool,
+        },
+        /// Reads another anatomy file in place of this one; can be undone.
+        Load {
+            /// From where.
+            path: String,
+        },
+        /// Puts a text in place of the anatomy: a page that kept its changes while the engine was restarted.
+        Restore {
+            /// An anatomy file's text.
+            text: String,
+        },
+        /// Takes up the edits that an earlier run did not save.
+        Recover,
+        /// Gives them up.
+        GiveUp,
+        /// Writes a cache.
+        Bake(BakeOrder),
+        /// Stops the bake.
+        CancelBake,
+        /// Asks for operator and controller of a joint.
+        Graph {
+            /// By name.
+            joint: String,
+        },
+        /// The page has the character of that number, and talks of it from now on.
+        Ready {
+            /// As the character's message says.
+            character: u64,
+        },
+        /// Opens a character in place of this one.
+        Open(OpenOrder),
+        /// Gives up what is being opened.
+        GiveUpOpening,
+        /// Keeps what the user is used to (which buttons turn the view, whether the tour was seen) for the next run.
+        Habits {
+            /// The page's own affair.
+            habits: serde_json::Value,
+        },
+        /// Asks what is in a folder.
+        Folder {
+            /// From the root, or from the folder the studio was started in; a file stands for its folder.
+            path: Option<String>,
+            /// The endings of files that are listed, without the dot.
+            endings: Vec<String>,
+        },
+        /// Puts the text of a file that was dropped in place of the anatomy; can be undone.
+        Take {
+            /// The file's name, for messages.
+            name: String,
+            /// What it says.
+            text: String,
+        },
+        /// Keeps a pose in the anatomy's folder.
+        KeepPose(KeptPose),
+        /// Takes a pose out of it.
+        RemovePose {
+            /// What it is called.
+            name: String,
+        },
+    }
+}
+
+wire! {
+    /// What to open.
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct OpenOrder {
+        /// A file or `sample:NAME`; `None` for the character that is open, with another motion.
+        pub character: Option<String>,
+        /// The anatomy file.
         #[serde(default)]
-        drag: Option<u64>,
-    },
-    /// Takes the last step back.
-    Undo,
-    /// Makes it again.
-    Redo,
-    /// Writes the anatomy file.
-    Save {
-        /// Where; `None` for where it came from.
-        path: Option<String>,
+        pub anatomy: Option<String>,
+        /// The file of the motion.
+        #[serde(default)]
+        pub motion: Option<String>,
+        /// The batch of dropped files that these are in; `None` for files of this machine.
+        #[serde(default)]
+        pub batch: Option<String>,
+    }
+}
+
+wire! {
+    /// What to bake.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct BakeOrder {
+        /// Cache to write; its extension chooses the format.
+        pub path: String,
+        /// Clip by name; the rest pose without.
+        pub clip: Option<String>,
+        /// The method.
+        pub method: Look,
+        /// Corrective smoothing over it.
+        #[serde(default)]
+        pub smooth: Option<smooth::Settings>,
+        /// Frames per second; the clip's own without.
+        pub fps: Option<f32>,
         /// Whether the user said yes to an existing file or another folder.
         #[serde(default)]
-        confirmed: bool,
-    },
-    /// Reads another anatomy file in place of this one; can be undone.
-    Load {
-        /// From where.
-        path: String,
-    },
-    /// Puts a text in place of the anatomy: a page that kept its changes while the engine was restarted.
-    Restore {
-        /// An anatomy file's text.
-        text: String,
-    },
-    /// Takes up the edits that an earlier run did not save.
-    Recover,
-    /// Gives them up.
-    GiveUp,
-    /// Writes a cache.
-    Bake(BakeOrder),
-    /// Stops the bake.
-    CancelBake,
-    /// Asks for operator and controller of a joint.
-    Graph {
-        /// By name.
-        joint: String,
-    },
-    /// The page has the character of that number, and talks of it from now on.
-    Ready {
-        /// As the character's message says.
-        character: u64,
-    },
-    /// Opens a character in place of this one.
-    Open(OpenOrder),
-    /// Gives up what is being opened.
-    GiveUpOpening,
-    /// Keeps what the user is used to (which buttons turn the view, whether the tour was seen) for the next run.
-    Habits {
-        /// The page's own affair.
-        habits: serde_json::Value,
-    },
-    /// Asks what is in a folder.
-    Folder {
-        /// From the root, or from the folder the studio was started in; a file stands for its folder.
-        path: Option<String>,
-        /// The endings of files that are listed, without the dot.
-        endings: Vec<String>,
-    },
-    /// Puts the text of a file that was dropped in place of the anatomy; can be undone.
-    Take {
-        /// The file's name, for messages.
-        name: String,
-        /// What it says.
-        text: String,
-    },
-    /// Keeps a pose in the anatomy's folder.
-    KeepPose(KeptPose),
-    /// Takes a pose out of it.
-    RemovePose {
-        /// What it is called.
-        name: String,
-    },
+        pub confirmed: bool,
+    }
 }
 
-/// What to open.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct OpenOrder {
-    /// A file or `sample:NAME`; `None` for the character that is open, with another motion.
-    pub character: Option<String>,
-    /// The anatomy file.
-    #[serde(default)]
-    pub anatomy: Option<String>,
-    /// The file of the motion.
-    #[serde(default)]
-    pub motion: Option<String>,
-    /// The batch of dropped files that these are in; `None` for files of this machine.
-    #[serde(default)]
-    pub batch: Option<String>,
+wire! {
+    /// How the skin is deformed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Look {
+        /// Linear blending.
+        Lbs,
+        /// Dual quaternions.
+        Dqs,
+        /// Centres of rotation.
+        Cor,
+        /// Dual quaternions, displaced by parametric muscles.
+        Parametric,
+        /// Tracking of the field.
+        Implicit,
+        /// The same over muscles and fat.
+        Muscles,
+    }
 }
 
-/// What to bake.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BakeOrder {
-    /// Cache to write; its extension chooses the format.
-    pub path: String,
-    /// Clip by name; the rest pose without.
-    pub clip: Option<String>,
-    /// The method.
-    pub method: Look,
-    /// Corrective smoothing over it.
-    #[serde(default)]
-    pub smooth: Option<smooth::Settings>,
-    /// Frames per second; the clip's own without.
-    pub fps: Option<f32>,
-    /// Whether the user said yes to an existing file or another folder.
-    #[serde(default)]
-    pub confirmed: bool,
+wire! {
+    /// What a page shows.
+    #[derive(Clone, Debug, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct View {
+        /// Comes back with the frames that show it.
+        pub id: u64,
+        /// Clip by name; the rest pose without.
+        pub clip: Option<String>,
+        /// Whether the clip plays.
+        pub playing: bool,
+        /// Where in the clip, frames from its start; `None` lets the clock go on.
+        pub at: Option<f64>,
+        /// 1 is the clip's own speed.
+        pub speed: f64,
+        /// Start again at the end.
+        pub repeat: bool,
+        /// Joints turned by hand: number and rotation relative to the parent (x, y, z, w).
+        pub pose: Vec<(usize, [f32; 4])>,
+        /// One, or two to compare.
+        pub looks: Vec<Look>,
+        /// Corrective smoothing over each of them.
+        #[serde(default)]
+        pub smooth: Option<smooth::Settings>,
+        /// A quantity of [`ecorche::inspect`] to colour the first by.
+        pub quantity: Option<String>,
+        /// A drawn vertex whose path through the frame is sent.
+        pub trace: Option<u32>,
+        /// What to show under the skin.
+        pub inside: InsideRequest,
+        /// Whether the clip is judged in the background.
+        #[serde(default)]
+        pub judged: bool,
+    }
 }
 
-/// How the skin is deformed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Look {
-    /// Linear blending.
-    Lbs,
-    /// Dual quaternions.
-    Dqs,
-    /// Centres of rotation.
-    Cor,
-    /// Dual quaternions, displaced by parametric muscles.
-    Parametric,
-    /// Tracking of the field.
-    Implicit,
-    /// The same over muscles and fat.
-    Muscles,
-}
-
-/// What a page shows.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct View {
-    /// Comes back with the frames that show it.
-    pub id: u64,
-    /// Clip by name; the rest pose without.
-    pub clip: Option<String>,
-    /// Whether the clip plays.
-    pub playing: bool,
-    /// Where in the clip, frames from its start; `None` lets the clock go on.
-    pub at: Option<f64>,
-    /// 1 is the clip's own speed.
-    pub speed: f64,
-    /// Start again at the end.
-    pub repeat: bool,
-    /// Joints turned by hand: number and rotation relative to the parent (x, y, z, w).
-    pub pose: Vec<(usize, [f32; 4])>,
-    /// One, or two to compare.
-    pub looks: Vec<Look>,
-    /// Corrective smoothing over each of them.
-    #[serde(default)]
-    pub smooth: Option<smooth::Settings>,
-    /// A quantity of [`ecorche::inspect`] to colour the first by.
-    pub quantity: Option<String>,
-    /// A drawn vertex whose path through the frame is sent.
-    pub trace: Option<u32>,
+wire! {
     /// What to show under the skin.
-    pub inside: Inside,
-    /// Whether the clip is judged in the background.
-    #[serde(default)]
-    pub judged: bool,
+    #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct InsideRequest {
+        /// Muscles and fat.
+        pub flesh: bool,
+        /// Points the fields go through.
+        pub samples: Option<Bone>,
+        /// The surface of one value.
+        pub surface: Option<SurfaceLook>,
+        /// A plane through the field.
+        pub slice: Option<SliceLook>,
+    }
 }
 
-/// What to show under the skin.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Inside {
-    /// Muscles and fat.
-    pub flesh: bool,
-    /// Points the fields go through.
-    pub samples: Option<Bone>,
-    /// The surface of one value.
-    pub surface: Option<SurfaceLook>,
+wire! {
+    /// One bone, or all.
+    #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Bone {
+        /// By the name of its joint; `None` for the whole body.
+        pub bone: Option<String>,
+    }
+}
+
+wire! {
+    /// A surface of the field.
+    #[derive(Clone, Debug, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct SurfaceLook {
+        /// By the name of its joint; `None` for the whole body.
+        pub bone: Option<String>,
+        /// Value, from 0 to 1.
+        pub level: f32,
+    }
+}
+
+wire! {
     /// A plane through the field.
-    pub slice: Option<SliceLook>,
-}
-
-/// One bone, or all.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Bone {
-    /// By the name of its joint; `None` for the whole body.
-    pub bone: Option<String>,
-}
-
-/// A surface of the field.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SurfaceLook {
-    /// By the name of its joint; `None` for the whole body.
-    pub bone: Option<String>,
-    /// Value, from 0 to 1.
-    pub level: f32,
-}
-
-/// A plane through the field.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SliceLook {
-    /// `x`, `y` or `z`.
-    pub axis: String,
-    /// Metres along it.
-    pub at: f32,
-    /// By the name of its joint; `None` for the whole body.
-    pub bone: Option<String>,
+    #[derive(Clone, Debug, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct SliceLook {
+        /// `x`, `y` or `z`.
+        pub axis: String,
+        /// Metres along it.
+        pub at: f32,
+        /// By the name of its joint; `None` for the whole body.
+        pub bone: Option<String>,
+    }
 }
 
 /// Reads a text of the page.

@@ -1,5 +1,6 @@
 //! Poses that were kept, in a file of the anatomy's folder.
 
+use crate::wire::wire;
 use ecorche::output::file;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -11,14 +12,16 @@ const NAME: &str = "poses.json";
 /// Most bytes of such a file.
 const LARGEST: u64 = 16 << 20;
 
-/// Rotations of joints relative to their parents (x, y, z, w), by the joints' names; others are at rest.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct KeptPose {
-    /// What it is called; each name once.
-    pub name: String,
-    /// The joints that are turned.
-    pub joints: BTreeMap<String, [f32; 4]>,
+wire! {
+    /// Rotations of joints relative to their parents (x, y, z, w), by the joints' names; others are at rest.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct KeptPose {
+        /// What it is called; each name once.
+        pub name: String,
+        /// The joints that are turned.
+        pub joints: BTreeMap<String, [f32; 4]>,
+    }
 }
 
 /// The poses of a folder.

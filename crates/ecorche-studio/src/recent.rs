@@ -1,5 +1,6 @@
 //! The characters opened last, kept beside the cache from run to run.
 
+use crate::wire::wire;
 use ecorche::output::file;
 use ecorche::recipe::{AnatomySource, MotionSource, Recipe};
 use serde::{Deserialize, Serialize};
@@ -9,24 +10,26 @@ use std::sync::{Mutex, PoisonError};
 /// How many are kept.
 const MOST: usize = 12;
 
-/// A character and what was opened with it; paths from the root.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
-    /// Its file.
-    pub character: PathBuf,
-    /// The anatomy file, if one was named.
-    #[serde(default)]
-    pub anatomy: Option<PathBuf>,
-    /// The file of its motion, if it was another.
-    #[serde(default)]
-    pub motion: Option<PathBuf>,
+wire! {
+    /// A character and what was opened with it; paths from the root.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct RecentFile {
+        /// Its file.
+        pub character: PathBuf,
+        /// The anatomy file, if one was named.
+        #[serde(default)]
+        pub anatomy: Option<PathBuf>,
+        /// The file of its motion, if it was another.
+        #[serde(default)]
+        pub motion: Option<PathBuf>,
+    }
 }
 
 /// The list, newest first.
 #[derive(Debug, Default)]
 pub struct Recent {
     file: Option<PathBuf>,
-    list: Mutex<Vec<Entry>>,
+    list: Mutex<Vec<RecentFile>>,
 }
 
 impl Recent {
@@ -51,7 +54,7 @@ impl Recent {
         };
         let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         list.retain(|entry| entry.character != character);
-        list.insert(0, Entry { character, anatomy, motion });
+        list.insert(0, RecentFile { character, anatomy, motion });
         list.truncate(MOST);
         let Some(path) = &self.file else { return };
         // Where it cannot be written the list is gone with this run, no more.
@@ -62,7 +65,7 @@ impl Recent {
     }
 
     /// Those whose files are still there.
-    pub fn list(&self) -> Vec<Entry> {
+    pub fn list(&self) -> Vec<RecentFile> {
         let list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         list.iter().filter(|entry| entry.character.is_file()).cloned().collect()
     }
@@ -84,7 +87,8 @@ mod tests {
         }
         recent.add(&Recipe::of("sample:arm"));
         let names = |recent: &Recent| -> Vec<String> {
-            let name = |entry: Entry| entry.character.file_name().unwrap().to_string_lossy().into_owned();
+            let name =
+                |entry: RecentFile| entry.character.file_name().unwrap().to_string_lossy().into_owned();
             recent.list().into_iter().map(name).collect()
         };
         assert_eq!(names(&Recent::read(Some(list.clone()))), ["a.obj", "b.obj"]);

@@ -1,6 +1,6 @@
 //! What all pages of one engine share: the character, its anatomy, the bodies, the bake.
 
-use crate::bake::{Bake, Progress};
+use crate::bake::{Bake, BakeProgress};
 use crate::bodies::Bodies;
 use crate::document::{Document, DocumentError};
 use crate::drawn::Drawn;
@@ -250,7 +250,7 @@ impl Studio {
     }
 
     /// How far the bake is.
-    pub fn progress(&self) -> Progress {
+    pub fn progress(&self) -> BakeProgress {
         self.bake.progress()
     }
 }

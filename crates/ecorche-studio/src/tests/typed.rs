@@ -1,110 +1,133 @@
 //! The page's types of messages are the engine's.
+//!
+//! `UPDATE=1 cargo test -p ecorche-studio typed` writes them again.
 
 use super::*;
-use crate::message::decode;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::message::{self, Kind};
+use crate::wire::{Typed, alternatives};
+use crate::{
+    bake, character, desk, document, drawn, engine, film, flesh, folder, inside, judge, poses, recent,
+};
+use ecorche::anatomy::{Edit, Target};
 
-/// The fields of every interface of the page's messages; those that may be missing end in `?`.
-fn interfaces() -> BTreeMap<String, BTreeSet<String>> {
-    let text = include_str!("../../web/src/messages.ts");
-    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let mut inside: Option<String> = None;
-    for line in text.lines() {
-        if let Some(rest) = line.strip_prefix("export interface ") {
-            inside = rest.split(' ').next().map(str::to_owned);
-            found.entry(inside.clone().unwrap()).or_default();
-        } else if line == "}" {
-            inside = None;
-        } else if let Some(name) = &inside
-            && let Some((field, _)) = line.strip_prefix("  ").and_then(|line| line.split_once(": "))
-            && field.chars().all(|c| c.is_alphanumeric() || "_?".contains(c))
-        {
-            found.get_mut(name).unwrap().insert(field.to_owned());
-        }
+/// The page's text of types, as the engine has them.
+fn types() -> String {
+    let mut text = String::from(
+        "/**\n * What page and engine say to each other. Made from the engine's own types; do not edit it by hand\n \
+         * (`UPDATE=1 cargo test -p ecorche-studio typed` writes it again).\n */\n\n\
+         import type { Fat, Keys, Muscle, Parametric, Skin } from \"./anatomy_keys.ts\";\n\
+         import type { Edit, Side, Smooth, Vector } from \"./messages.ts\";\n",
+    );
+    text += &format!(
+        "\nexport const VERSION = {VERSION};\n\n/** What a message of the engine is about. */\nexport const Kind = {{\n"
+    );
+    let kinds = [
+        Kind::Character,
+        Kind::Document,
+        Kind::Frame,
+        Kind::Inside,
+        Kind::Notice,
+        Kind::Bake,
+        Kind::Graph,
+        Kind::Flesh,
+        Kind::Pieces,
+        Kind::Busy,
+        Kind::Desk,
+        Kind::Folder,
+        Kind::Verdict,
+        Kind::Poses,
+        Kind::Crowd,
+    ];
+    for kind in kinds {
+        text += &format!("  {kind:?}: {},\n", kind as u16);
     }
-    found
+    text += "} as const;\n";
+    let heads: &[fn() -> String] = &[
+        message::Look::declaration,
+        character::Joint::declaration,
+        character::Clip::declaration,
+        character::Group::declaration,
+        character::CharacterHead::declaration,
+        document::DocumentHead::declaration,
+        drawn::Cube::declaration,
+        engine::LookHead::declaration,
+        engine::ColourTable::declaration,
+        engine::QuantityHead::declaration,
+        engine::FrameHead::declaration,
+        flesh::Owner::declaration,
+        flesh::Owners::declaration,
+        inside::SurfaceHead::declaration,
+        inside::SliceHead::declaration,
+        inside::InsideHead::declaration,
+        inside::GraphHead::declaration,
+        engine::Level::declaration,
+        engine::Notice::declaration,
+        engine::Busy::declaration,
+        bake::BakeProgress::declaration,
+        judge::JudgeOrder::declaration,
+        judge::Verdict::declaration,
+        film::FilmHead::declaration,
+        recent::RecentFile::declaration,
+        desk::SampleCard::declaration,
+        desk::DeskHead::declaration,
+        folder::FolderEntry::declaration,
+        folder::Folder::declaration,
+        poses::KeptPose::declaration,
+        message::Bone::declaration,
+        message::SurfaceLook::declaration,
+        message::SliceLook::declaration,
+        message::InsideRequest::declaration,
+        message::View::declaration,
+        message::OpenOrder::declaration,
+        message::BakeOrder::declaration,
+        message::Request::declaration,
+    ];
+    for head in heads {
+        text += "\n";
+        text += &head();
+    }
+    text
 }
 
 #[test]
-fn what_the_engine_sends_is_what_the_page_reads() {
-    let known = interfaces();
-    let same = |head: &Value, name: &str| {
-        let sent: BTreeSet<String> = head.as_object().unwrap().keys().cloned().collect();
-        assert_eq!(sent, known[name], "{name}");
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let desk = Desk::new(vec![folder.path().to_owned()], None, Arc::default());
-    desk.place(Recipe::of("sample:arm?resolution=2000").read().unwrap()).unwrap();
-    with_desk(desk, async |address| {
-        let mut socket = connect(&address).await;
-        let first = |list: &Value| list.as_array().unwrap()[0].clone();
-        let (head, _) = until(&mut socket, 11, |_| true).await;
-        same(&head, "Desk");
-        let mut socket = connect(&address).await;
-        let (head, _) = until(&mut socket, 1, |_| true).await;
-        same(&head, "CharacterHead");
-        for (list, name) in [("joints", "Joint"), ("clips", "Clip"), ("groups", "Group")] {
-            same(&first(&head[list]), name);
-        }
-        let mut look = view("implicit", 4.0);
-        look["view"]["clip"] = "curl".into();
-        look["view"]["judged"] = true.into();
-        look["view"]["inside"]["flesh"] = true.into();
-        look["view"]["quantity"] = "stretch".into();
-        look["view"]["inside"]["slice"] = json!({ "axis": "z", "at": 0.0, "bone": null });
-        say(&mut socket, look).await;
-        let (head, _) = until(&mut socket, 2, |_| true).await;
-        same(&head, "Document");
-        let (head, _) = until(&mut socket, 10, Value::is_object).await;
-        same(&head, "Busy");
-        let (head, _) = until(&mut socket, 3, shows("implicit", 4.0)).await;
-        same(&head, "FrameHead");
-        same(&first(&head["looks"]), "LookHead");
-        same(&head["quantity"], "Quantity");
-        let (head, _) = until(&mut socket, 4, |head| head["slice"].is_object()).await;
-        same(&head, "InsideHead");
-        same(&head["slice"], "SliceHead");
-        let (head, _) = until(&mut socket, 13, |head| head["order"].is_object()).await;
-        same(&head, "Verdict");
-        say(&mut socket, json!({ "folder": { "path": "src", "endings": ["rs"] } })).await;
-        let (head, _) = until(&mut socket, 12, |_| true).await;
-        same(&head, "Folder");
-        same(&first(&head["entries"]), "FolderEntry");
-        let pose = json!({ "name": "fist", "joints": { "leftHand": [0.0, 0.0, 0.0, 1.0] } });
-        say(&mut socket, json!({ "keep_pose": pose })).await;
-        let (head, _) = until(&mut socket, 14, |head| head["poses"] != json!([])).await;
-        same(&first(&head["poses"]), "KeptPose");
-        let bake = json!({ "path": folder.path().join("a.pc2"), "clip": null, "method": "lbs", "smooth": null, "fps": null });
-        say(&mut socket, json!({ "bake": bake })).await;
-        let (head, _) = until(&mut socket, 6, |_| true).await;
-        same(&head, "BakeProgress");
-    });
+fn the_pages_types_are_up_to_date() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/src/engine_types.ts");
+    let wanted = types();
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&path, &wanted).unwrap();
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        found == wanted,
+        "web/src/engine_types.ts is not what the engine says; run UPDATE=1 cargo test -p ecorche-studio typed"
+    );
+}
+
+/// The edits are the library's own; the page's union of them is read here, and compared by name.
+#[test]
+fn the_pages_edits_are_the_librarys() {
+    let page = include_str!("../../web/src/messages.ts");
+    let edits = alternatives(page, "Edit");
+    for name in &edits {
+        let told = serde_json::from_value::<Edit>(json!({ (*name): 7 })).unwrap_err().to_string();
+        assert!(!told.contains("unknown variant"), "{name}: {told}");
+    }
+    // A splice is what the engine makes of an edit; the page sends none.
+    let told = serde_json::from_value::<Edit>(json!({ "nothing": 7 })).unwrap_err().to_string();
+    let known = told.split('`').skip(3).step_by(2).filter(|name| *name != "splice");
+    assert_eq!(known.collect::<Vec<_>>(), edits);
+    let target = json!({ "entry": ["parametric", "biceps", "left"] });
+    for target in [json!("skin"), json!({ "joint": "a" }), target, json!({ "keys": 0 })] {
+        serde_json::from_value::<Target>(target).unwrap();
+    }
 }
 
 #[test]
-fn what_the_page_asks_for_is_what_the_engine_reads() {
-    let known = interfaces();
-    // A value of each field of a view; what the engine wants and does not get is an error, and so is what it does not know.
-    let values = json!({
+fn the_engine_reads_a_view_as_the_page_sends_it() {
+    let view = json!({
         "id": 1, "clip": null, "playing": false, "at": null, "speed": 1.0, "repeat": true, "pose": [],
         "looks": ["lbs"], "smooth": { "factor": 0.5, "iterations": 3 }, "quantity": null, "trace": null,
         "judged": true, "inside": { "flesh": true, "samples": null, "surface": null, "slice": null },
     });
-    let view: BTreeMap<&String, &Value> = known["View"].iter().map(|name| (name, &values[name])).collect();
-    decode(&json!({ "view": view }).to_string()).unwrap();
-    let inside = values["inside"].as_object().unwrap().keys().cloned().collect();
-    assert_eq!(known["InsideRequest"], inside);
-    // The names of requests, as the page's union has them.
-    let text = include_str!("../../web/src/messages.ts");
-    let union = text.split_once("export type Request =").unwrap().1.split_once(';').unwrap().0;
-    let plain = union.split('"').skip(1).step_by(2);
-    for name in plain {
-        assert!(decode(&format!("\"{name}\"")).is_ok(), "{name}");
-    }
-    let holding = union.lines().filter_map(|line| line.trim().strip_prefix("| { ")?.split_once(':'));
-    for (name, _) in holding {
-        // An unknown name is told apart from one whose content is missing.
-        let told = decode(&format!("{{\"{name}\": 7}}")).unwrap_err();
-        assert!(!told.contains("unknown variant"), "{name}: {told}");
-    }
+    message::decode(&json!({ "view": view }).to_string()).unwrap();
 }

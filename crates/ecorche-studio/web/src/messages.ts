@@ -1,65 +1,16 @@
-/** What page and engine say to each other; the engine's side is src/message.rs. */
+/** What page and engine say to each other: the engine's types, what the page makes of them, and the reading of messages. */
 
 import type { Fat, Keys, Muscle, Parametric, Skin } from "./anatomy_keys.ts";
+import { Kind, VERSION, type BakeProgress, type Busy, type CharacterHead, type Cube, type DeskHead, type DocumentHead, type FilmHead, type Folder, type FrameHead, type GraphHead, type InsideHead, type KeptPose, type Notice as NoticeHead, type Owners, type Request, type Verdict } from "./engine_types.ts";
 
 export type { Attachment, Fat, JointSettings, Muscle, Parametric, SampleChanges } from "./anatomy_keys.ts";
+export type { BakeProgress, Busy, Cube, DocumentHead as Document, Folder, Group, InsideHead, JudgeOrder, KeptPose, Look, LookHead, Owner, Owners, QuantityHead as Quantity, RecentFile as Recent, Request, Joint, SliceHead, Verdict, View } from "./engine_types.ts";
+export { VERSION } from "./engine_types.ts";
 
-export const VERSION = 6;
-
-export const Kind = { Character: 1, Document: 2, Frame: 3, Inside: 4, Notice: 5, Bake: 6, Graph: 7, Flesh: 8, Pieces: 9, Busy: 10, Desk: 11, Folder: 12, Verdict: 13, Poses: 14, Crowd: 15 } as const;
-
-export type Look = "lbs" | "dqs" | "cor" | "implicit" | "muscles" | "parametric";
 export type Side = Muscle["side"];
 export type Controller = NonNullable<Skin["controller"]>;
 export type Vector = [number, number, number];
 export type Rotation = [number, number, number, number];
-
-export interface Joint {
-  name: string;
-  parent: number | null;
-  in_skin: boolean;
-  /** Its rotation at rest. */
-  rest: Rotation;
-  /** Degrees that it turns from there by hand; null for any. */
-  limit: number | null;
-}
-
-export interface Clip {
-  name: string;
-  fps: number;
-  /** Its first moment, seconds. */
-  start: number;
-  last: number;
-  /** Corners of where joints get, sideways seen from the first joint that branches. */
-  reach: [Vector, Vector];
-}
-
-export interface Group {
-  mesh: string;
-  material: string;
-  start: number;
-  count: number;
-  /** Red, green and blue as the file has them, linear. */
-  colour: Vector | null;
-  /** Number of its picture. */
-  picture: number | null;
-}
-
-export interface CharacterHead {
-  /** Grows with every character that is opened. */
-  number: number;
-  name: string;
-  size: number;
-  vertices: number;
-  triangles: number;
-  drawn: number;
-  groups: Group[];
-  joints: Joint[];
-  clips: Clip[];
-  quantities: [string, string][];
-  /** What was repaired or made when it was read, in words. */
-  notes: string[];
-}
 
 export interface Character extends CharacterHead {
   indices: Uint32Array;
@@ -79,67 +30,6 @@ export interface Piece {
   /** Whether the anatomy gives it its role. */
   is_given: boolean;
   why: string;
-}
-
-export interface Document {
-  revision: number;
-  path: string | null;
-  unsaved: boolean;
-  undo: number;
-  redo: number;
-  text: string;
-  skin: Skin;
-  muscle: Muscle[];
-  fat: Fat[];
-  parametric: Parametric[];
-  keys: Keys[];
-}
-
-export interface LookHead {
-  look: Look;
-  shown: Look;
-  binding: boolean;
-  milliseconds: number;
-  fell_back: number;
-  contacts: number;
-  problem: string | null;
-}
-
-export interface Quantity {
-  name: string;
-  unit: string;
-  range: [number, number];
-  map: "sequential" | "diverging";
-}
-
-export interface FrameHead {
-  frame: number;
-  view: number;
-  at: number;
-  last: number;
-  fps: number;
-  playing: boolean;
-  revision: number;
-  looks: LookHead[];
-  quantity: Quantity | null;
-  /** The way of the traced vertex: what moved it, and where to. */
-  path: [string, Vector][];
-  cubes: Cube[];
-  strand_cube: Cube | null;
-  /** Why muscles and fat cannot be shown. */
-  flesh: string | null;
-  /** Milliseconds: to put it into numbers and bytes, of the message before from the engine into the socket, from the question to here. */
-  encoding: number;
-  handing: number;
-  answering: number | null;
-  sent: number;
-  refused: number;
-}
-
-/** What rounded places are relative to. */
-export interface Cube {
-  corner: Vector;
-  side: number;
 }
 
 /**
@@ -166,37 +56,6 @@ export interface Frame extends FrameHead {
   skins: Surface[];
 }
 
-export interface Owner {
-  name: string;
-  side: Side;
-}
-
-/** Whose the strands and pads of the frames are. */
-export interface Owners {
-  muscles: Owner[];
-  fat: Owner[];
-  rings: number;
-}
-
-export interface SliceHead {
-  axis: string;
-  middle: Vector;
-  right: Vector;
-  up: Vector;
-  half: [number, number];
-  columns: number;
-  rows: number;
-}
-
-export interface InsideHead {
-  frame: number;
-  sent: number;
-  samples: [number, number];
-  surface: { vertices: number; triangles: number } | null;
-  slice: SliceHead | null;
-  problems: string[];
-}
-
 export interface Inside extends InsideHead {
   samplePoints: Float32Array;
   sampleJoints: Uint32Array;
@@ -205,40 +64,8 @@ export interface Inside extends InsideHead {
   sliceValues: Float32Array;
 }
 
-export interface Notice {
-  level: "error" | "done" | "hint" | "question";
-  text: string;
-  /** Of a question: what is sent for a yes, and for a no. */
-  yes?: Request;
-  no?: Request | null;
-}
-
-export interface BakeProgress {
-  step: number;
-  running: boolean;
-  /** Whether its body is still being bound. */
-  preparing: boolean;
-  done: number;
-  frames: number;
-  outcome: string;
-  failed: boolean;
-  files: string[];
-}
-
-/** What is being bound: the stage, and how many of its things are done; `of` is 0 where they are not counted. */
-export interface Busy {
-  look: Look;
-  stage: string;
-  done: number;
-  of: number;
-}
-
-/** A character that was opened before, and what was opened with it. */
-export interface Recent {
-  character: string;
-  anatomy: string | null;
-  motion: string | null;
-}
+/** A notice; of a question, the requests that answers send. */
+export type Notice = Omit<NoticeHead, "yes" | "no"> & { yes?: Request; no?: Request | null };
 
 /** What the user is used to, kept from run to run. */
 export interface Habits {
@@ -246,73 +73,15 @@ export interface Habits {
   tour?: "seen";
 }
 
-/** What is open or being opened, and what could be. */
-export interface Desk {
-  /** The number of the character; null on the start page. */
-  open: number | null;
-  /** The name of what is being read. */
-  opening: string | null;
-  /** Why the last could not be opened. */
-  problem: string | null;
-  samples: { name: string; summary: string }[];
-  recent: Recent[];
-  habits: Habits | null;
-}
+export type Desk = Omit<DeskHead, "habits"> & { habits: Habits | null };
 
-export interface FolderEntry {
-  name: string;
-  folder: boolean;
-  bytes: number;
-}
-
-/** What is in a folder of the engine's machine. */
-export interface Folder {
-  path: string;
-  parent: string | null;
-  entries: FolderEntry[];
-  /** Whether there are more than are listed. */
-  more: boolean;
-  problem: string | null;
-}
-
-/** Where skin crosses, as far as the judge is. */
-export interface Verdict {
-  step: number;
-  order: { look: Look; clip: string; smooth: Smooth | null } | null;
-  revision: number;
-  frames: number;
-  /** Pairs of triangles that cross, of the frames from the first on. */
-  crossings: number[];
-  /** The deepest place in each, millimetres. */
-  depths: number[];
-  problem: string | null;
-}
-
-/** A pose of the anatomy's folder: rotations of joints by name, relative to their parents. */
-export interface KeptPose {
-  name: string;
-  joints: Record<string, Rotation>;
-}
-
-export interface Graph {
-  joint: string;
-  operator: string;
-  angles: number;
-  square: number;
+export interface Graph extends GraphHead {
   curve: Float32Array;
   squares: Float32Array;
 }
 
-/** A clip for a crowd; see the engine's film.rs. */
-export interface Film {
-  clip: string;
-  fps: number;
-  frames: number;
-  slots: number;
-  muscles: number;
-  vertices: number;
-  /** Vertices of more joints than are kept. */
-  dropped: number;
+/** A clip for a crowd. */
+export interface Film extends FilmHead {
   places: Float32Array;
   normals: Int16Array;
   slotsOfVertex: Uint16Array;
@@ -322,34 +91,10 @@ export interface Film {
   muscleTexels: Float32Array;
 }
 
-export interface InsideRequest {
-  flesh: boolean;
-  samples: { bone: string | null } | null;
-  surface: { bone: string | null; level: number } | null;
-  slice: { axis: string; at: number; bone: string | null } | null;
-}
-
 /** Corrective smoothing: share of the way to the neighbours in an iteration, and how many there are. */
 export interface Smooth {
   factor: number;
   iterations: number;
-}
-
-export interface View {
-  id: number;
-  clip: string | null;
-  playing: boolean;
-  at: number | null;
-  speed: number;
-  repeat: boolean;
-  pose: [number, Rotation][];
-  looks: Look[];
-  smooth: Smooth | null;
-  quantity: string | null;
-  trace: number | null;
-  inside: InsideRequest;
-  /** Whether the clip is judged in the background. */
-  judged: boolean;
 }
 
 /** A value of an anatomy file. */
@@ -372,32 +117,9 @@ export type Edit =
   | { duplicate: { target: Target; name: string } }
   | { mirror: { target: Target; linked: boolean } };
 
-export type Request =
-  | { view: View }
-  | { drawn: { frame: number } }
-  | { edit: { edits: Edit[]; drag: number | null } }
-  | "undo"
-  | "redo"
-  | { save: { path: string | null; confirmed?: boolean } }
-  | { load: { path: string } }
-  | { restore: { text: string } }
-  | "recover"
-  | "give_up"
-  | { bake: { path: string; clip: string | null; method: Look; smooth: Smooth | null; fps: number | null; confirmed?: boolean } }
-  | "cancel_bake"
-  | { graph: { joint: string } }
-  | { ready: { character: number } }
-  | { open: { character: string | null; anatomy: string | null; motion: string | null; batch: string | null } }
-  | "give_up_opening"
-  | { habits: { habits: Habits } }
-  | { folder: { path: string | null; endings: string[] } }
-  | { take: { name: string; text: string } }
-  | { keep_pose: KeptPose }
-  | { remove_pose: { name: string } };
-
 export type Message =
   | { kind: "character"; character: Character }
-  | { kind: "document"; document: Document }
+  | { kind: "document"; document: DocumentHead }
   | { kind: "frame"; frame: Frame }
   | { kind: "inside"; inside: Inside }
   | { kind: "flesh"; owners: Owners }
@@ -449,7 +171,7 @@ export function decodeFilm(buffer: ArrayBuffer): Film {
   const [places, normals, slotsOfVertex, weights, entries, motions, muscleTexels] = arrays as [
     Float32Array, Int16Array, Uint16Array, Float32Array, Float32Array, Float32Array, Float32Array,
   ];
-  return { ...(head as Film), places, normals, slotsOfVertex, weights, entries, motions, muscleTexels };
+  return { ...(head as FilmHead), places, normals, slotsOfVertex, weights, entries, motions, muscleTexels };
 }
 
 /** Arrays of a frame before those of its skins. */
@@ -467,7 +189,7 @@ export function decode(buffer: ArrayBuffer): Message {
       return { kind: "character", character: { ...(head as CharacterHead), ...lists } };
     }
     case Kind.Document:
-      return { kind: "document", document: head as Document };
+      return { kind: "document", document: head as DocumentHead };
     case Kind.Frame: {
       const frame = head as FrameHead;
       const skins: Frame["skins"] = [];
@@ -499,7 +221,7 @@ export function decode(buffer: ArrayBuffer): Message {
       return { kind: "bake", bake: head as BakeProgress };
     case Kind.Graph: {
       const lists = { curve: f32(0), squares: f32(1) };
-      return { kind: "graph", graph: { ...(head as Omit<Graph, "curve" | "squares">), ...lists } };
+      return { kind: "graph", graph: { ...(head as GraphHead), ...lists } };
     }
     case Kind.Busy:
       return { kind: "busy", busy: head as Busy | null };

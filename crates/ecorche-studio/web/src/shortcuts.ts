@@ -21,7 +21,7 @@ export const SHORTCUTS: [string, string][] = [
   ["[ ]", "clip before, clip after"],
   ["K", "next frame in which skin crosses; Shift K the one before"],
   ["U", "worst frame, then the next worst"],
-  ["1 … 5", "method"],
+  ["1 … 6", "method"],
   ["C", "compare: one, side by side, wipe"],
   ["J", "joints"],
   ["M", "muscles and fat"],
@@ -194,14 +194,14 @@ function remove(model: Model, viewport: Viewport): void {
     model.edit(sampleEdit(model, viewport, selection.joint, viewport.sample, null));
     viewport.chooseSample(null);
   }
-  if (selection.kind !== "muscle" && selection.kind !== "fat") return;
+  if (selection.kind === "none" || selection.kind === "joint") return;
   model.edit([{ remove: { entry: [selection.kind, selection.name, selection.side] } }]);
   model.select({ kind: "none" });
 }
 
 function duplicate(model: Model): void {
   const { selection } = model;
-  if (selection.kind !== "muscle" && selection.kind !== "fat") return;
+  if (selection.kind === "none" || selection.kind === "joint") return;
   const name = `${selection.name} copy`;
   model.edit([{ duplicate: { target: { entry: [selection.kind, selection.name, selection.side] }, name } }]);
   model.select({ ...selection, name });

@@ -23,5 +23,5 @@ export class Waiting {
 }
 
 function dragOf(order: Request | undefined): number | null {
-  return typeof order === "object" && "edit" in order ? order.edit.drag : null;
+  return typeof order === "object" && "edit" in order ? (order.edit.drag ?? null) : null;
 }

@@ -13,6 +13,7 @@ import { costs } from "./costs.mjs";
 import { crowds } from "./crowds.mjs";
 import { editing } from "./editing.mjs";
 import { openBrowser } from "./engine.mjs";
+import { jobs } from "./jobs/index.mjs";
 import { keeping } from "./keeping.mjs";
 import { looking } from "./looking.mjs";
 import { opening } from "./opening.mjs";
@@ -28,7 +29,7 @@ if (options.pictures !== "") {
   process.exit(0);
 }
 let failed = 0;
-for (const [name, step] of Object.entries({ ...opening, ...looking, ...editing, ...crowds, ...keeping, ...serving, ...costs })) {
+for (const [name, step] of Object.entries({ ...opening, ...jobs, ...looking, ...editing, ...crowds, ...keeping, ...serving, ...costs })) {
   if (!name.includes(options.only)) continue;
   const started = performance.now();
   try {

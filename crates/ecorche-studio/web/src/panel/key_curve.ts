@@ -33,7 +33,7 @@ export function keyCurve(model: Model): { element: HTMLElement; toggle: HTMLButt
     return [Number((reel.start + frame / reel.fps).toFixed(3)), Number(value.toFixed(3))];
   };
   const known = (): Keyed | null => {
-    const muscle = model.muscle();
+    const muscle = model.muscle() ?? model.parametric();
     return muscle === null || clip() === null ? null : keysOf(model, muscle);
   };
   const sorted = (keys: Key[]): Key[] => keys.sort((a, b) => a[0] - b[0]);
@@ -43,7 +43,7 @@ export function keyCurve(model: Model): { element: HTMLElement; toggle: HTMLButt
     toggle.classList.toggle("chosen", !element.hidden && !toggle.disabled);
     element.classList.toggle("unused", toggle.disabled);
     if (element.hidden || toggle.disabled) return;
-    const [muscle, keys, reel] = [model.muscle(), known(), clip()];
+    const [muscle, keys, reel] = [model.muscle() ?? model.parametric(), known(), clip()];
     const width = canvas.clientWidth;
     if (muscle === null || keys === null || reel === null || width === 0) return;
     canvas.width = 2 * width;

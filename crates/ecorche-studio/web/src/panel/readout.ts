@@ -91,7 +91,7 @@ export function readout(model: Model, viewport: Viewport): HTMLElement {
     h("div", { class: "figures" }, engine, stream, counts, flesh, state, bar),
     labels,
     steps,
-    h("div", { class: "legends" }, fieldLegend(model), fleshLegend(model), legend(model)),
+    h("div", { class: "legends" }, fieldLegend(model), fleshLegend(model, viewport), legend(model)),
     divider(model, viewport),
   );
 }
@@ -161,14 +161,14 @@ function divider(model: Model, viewport: Viewport): HTMLElement {
 }
 
 /** What the muscles' colours mean. */
-function fleshLegend(model: Model): HTMLElement {
+function fleshLegend(model: Model, viewport: Viewport): HTMLElement {
   const [low, middle, high, name] = [h("span"), h("span"), h("span"), h("span", { class: "name" })];
   const bar = h("div", { class: "bar" });
   const element = h("div", { class: "legend", id: "flesh-legend" }, name, bar, h("div", { class: "ends" }, low, middle, high));
   const draw = (): void => {
     const { flesh, paint } = model.display;
     const scale = SCALES[paint];
-    element.hidden = !flesh || (model.document?.muscle.length ?? 0) === 0;
+    element.hidden = !flesh || viewport.crowd.visible || (model.document?.muscle.length ?? 0) === 0;
     name.textContent = `muscles by ${paint}`;
     low.textContent = scale.low;
     middle.textContent = scale.middle ?? "";

@@ -68,9 +68,9 @@ function content(model: Model, desk: Desk, chosen: () => void): HTMLElement[] {
             "div",
             { class: "recent", key: "recents" },
             ...desk.recent.map((recent) =>
-              h("button", { class: "entry", key: recent.character, title: [recent.character, recent.anatomy, recent.motion].filter((path) => path !== null).join("\n"), on: { click: take(recent) } },
+              h("button", { class: "entry", key: recent.character, title: [recent.character, recent.anatomy, recent.motion].filter((path) => typeof path === "string").join("\n"), on: { click: take(recent) } },
                 h("span", { class: "name", text: fileName(recent.character) }),
-                h("span", { class: "note", text: recent.anatomy === null ? "" : `with ${fileName(recent.anatomy)}` })),
+                h("span", { class: "note", text: typeof recent.anatomy === "string" ? `with ${fileName(recent.anatomy)}` : "" })),
             ),
           ),
         ]

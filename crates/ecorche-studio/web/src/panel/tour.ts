@@ -12,7 +12,7 @@ interface Step {
 }
 
 const STEPS: Step[] = [
-  { at: "#look", title: "One animation, several skins", text: "These are the ways to deform the skin. Keys 1 to 5 switch; Split and Wipe show two at once." },
+  { at: "#look", title: "One animation, several skins", text: "These are the ways to deform the skin. Keys 1 to 6 switch; Split and Wipe show two at once." },
   { at: ".timeline", title: "Play, and find what is wrong", text: "Space plays. While it rests, a judge goes through the clip: red marks are frames in which skin crosses, K jumps to the next." },
   { at: ".view", title: "Turn joints by hand", text: "J shows the joints. Click one and turn its rings, or type degrees on the right; Shift+click turns several." },
   { at: ".left", title: "What lies under the skin", text: "Choose a muscle to see and change it. The skin follows while you drag; Ctrl+Z takes back." },

@@ -6,7 +6,8 @@ import type { Stage } from "./stage.ts";
 
 export interface Drag {
   started(): void;
-  moved(place: Vector3, turn: Quaternion): void;
+  /** Returns how it is turned then, where that may be less than asked for. */
+  moved(place: Vector3, turn: Quaternion): Quaternion | undefined;
   ended(): void;
 }
 
@@ -57,15 +58,15 @@ export class Gizmo {
     });
     this.controls.addEventListener("objectChange", () => {
       if (!this.dragging) return;
-      this.drag?.moved(this.proxy.position.clone(), this.proxy.quaternion.clone());
-      if (this.controls.mode === "rotate") this.tellTurn();
+      const turned = this.drag?.moved(this.proxy.position.clone(), this.proxy.quaternion.clone());
+      if (this.controls.mode === "rotate") this.tellTurn(turned ?? this.proxy.quaternion);
     });
   }
 
   /** Draws how far the ring was turned, and says it beside the pointer. */
-  private tellTurn(): void {
+  private tellTurn(to: Quaternion): void {
     const axis = ({ X: new Vector3(1, 0, 0), Y: new Vector3(0, 1, 0), Z: new Vector3(0, 0, 1) } as Record<string, Vector3>)[this.controls.axis ?? ""];
-    const turn = this.start.clone().invert().multiply(this.proxy.quaternion);
+    const turn = this.start.clone().invert().multiply(to);
     const way = axis ?? new Vector3(turn.x, turn.y, turn.z).normalize();
     const angle = 2 * Math.atan2(new Vector3(turn.x, turn.y, turn.z).dot(way), turn.w);
     const short = angle > Math.PI ? angle - 2 * Math.PI : angle < -Math.PI ? angle + 2 * Math.PI : angle;

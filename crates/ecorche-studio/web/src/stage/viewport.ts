@@ -1,6 +1,6 @@
 /** What the model says, put on the stage; what the pointer does there, told to the model. */
 
-import { Box3, Plane, Quaternion, Raycaster, RepeatWrapping, SRGBColorSpace, type Texture, TextureLoader, Vector2, Vector3 } from "three";
+import { Box3, Group, Plane, Quaternion, Raycaster, RepeatWrapping, SRGBColorSpace, type Texture, TextureLoader, Vector2, Vector3 } from "three";
 import type { Attachment, Character, Frame, Inside, Rotation, Vector } from "../messages.ts";
 import { markKey, type Model } from "../model.ts";
 import type { Layer } from "../page.ts";
@@ -39,6 +39,8 @@ export class Viewport {
   sample: ChosenSample | null = null;
   readonly trail = new Trail();
   readonly crowd: Crowd;
+  /** What is drawn with one character and not with a crowd. */
+  private readonly insides = new Group();
   private readonly cut = new Plane();
   /** Called when the camera was placed for the first time, with the place of the hips. */
   onceFramed: ((hub: Vector3) => void) | null = null;
@@ -54,7 +56,8 @@ export class Viewport {
     this.stage = new Stage(element);
     this.gizmo = new Gizmo(this.stage);
     this.crowd = new Crowd(model, this.stage, () => this.skins?.[0].box(), () => { model.emit("display", model.display); });
-    this.stage.scene.add(this.trail.group, this.flesh.group);
+    this.insides.add(this.trail.group, this.flesh.group);
+    this.stage.scene.add(this.insides);
     this.stage.panes = () => this.panes();
     model.on("character", (character) => {
       this.begin(character);
@@ -152,7 +155,8 @@ export class Viewport {
     this.skins = [new Skin(character, false, pictureOf), new Skin(character, true, pictureOf)];
     this.skeleton = new Skeleton(character);
     this.interior = new Interior(character);
-    this.stage.scene.add(this.skins[0].mesh, this.skins[1].mesh, this.skeleton.group, this.interior.group);
+    this.stage.scene.add(this.skins[0].mesh, this.skins[1].mesh);
+    this.insides.add(this.skeleton.group, this.interior.group);
     this.restyle();
   }
 
@@ -213,6 +217,8 @@ export class Viewport {
 
   private restyle(): void {
     const { display, selection, pose } = this.model;
+    // Joints, muscles and fields are of one character: a crowd is skin alone.
+    const alone = !this.crowd.visible;
     let plane: Plane | null = null;
     if (display.cut) {
       plane = this.cut.setComponents(...AXES[display.cut.axis].clone().negate().toArray(), display.cut.at);
@@ -223,10 +229,11 @@ export class Viewport {
       skin.mark(({ mesh, material }) => (this.model.marked(`piece ${mesh} ${material}`, "hidden") ? 0 : this.model.marked(`piece ${mesh} ${material}`, "ghost") ? 0.3 : 1));
     });
     if (this.skeleton) {
-      this.skeleton.group.visible = display.skeleton || selection.kind === "joint" || this.wantJoint !== null;
+      this.skeleton.group.visible = alone && (display.skeleton || selection.kind === "joint" || this.wantJoint !== null);
       this.skeleton.colour(selection.kind === "joint" ? [selection.joint, ...this.model.along] : [], new Set(pose.keys()));
     }
     this.flesh.group.visible = display.flesh;
+    this.insides.visible = alone;
     this.flesh.also = this.model.also;
     this.flesh.repaint(display.paint, selection);
     for (const layer of this.layers) layer.restyle?.();
@@ -251,7 +258,7 @@ export class Viewport {
     const { gizmo, model, skeleton } = this;
     if (gizmo.dragging || skeleton === null) return;
     const { selection, display } = model;
-    if (this.asked.joint !== null || this.asked.point !== null) {
+    if (this.crowd.visible || this.asked.joint !== null || this.asked.point !== null) {
       gizmo.detach();
       return;
     }
@@ -307,8 +314,11 @@ export class Viewport {
       moved: (_, to) => {
         const above = new Quaternion();
         if (parent !== null) skeleton?.matrix(parent).decompose(new Vector3(), above, new Vector3());
-        const local = above.invert().multiply(to).normalize();
+        const local = above.clone().invert().multiply(to).normalize();
         turn?.to([local.x, local.y, local.z, local.w]);
+        // Less than asked for where the joint stops at its limit.
+        const turned = model.pose.get(joint);
+        return turned === undefined ? to : above.multiply(new Quaternion(...turned));
       },
       ended: () => {
         model.posed(before);
@@ -322,6 +332,7 @@ export class Viewport {
       started: () => undefined,
       moved: (place) => {
         if (model.display.slice) model.show({ slice: { ...model.display.slice, at: place.dot(AXES[axis]) } });
+        return undefined;
       },
       ended: () => undefined,
     });
@@ -349,6 +360,7 @@ export class Viewport {
       moved: (place) => {
         sample.place = place;
         model.edit(edits(place), drag);
+        return undefined;
       },
       ended: () => undefined,
     });
@@ -370,6 +382,7 @@ export class Viewport {
       },
       moved: (place) => {
         this.movePoint(skeleton.within(joint, place), drag);
+        return undefined;
       },
       ended: () => undefined,
     });
@@ -404,7 +417,7 @@ export class Viewport {
 
   private click(x: number, y: number, follow: boolean, more: boolean): void {
     const { model, skeleton, stage } = this;
-    if (skeleton === null) return;
+    if (skeleton === null || this.crowd.visible) return;
     const { pane, paneWidth, left, height, ray } = this.rayAt(x, y);
     const [skin] = this.skins ? ray.intersectObject(this.skins[pane].mesh) : [];
     if (this.wantPoint !== null && skin?.face) {
@@ -455,7 +468,7 @@ export class Viewport {
   /** What the joint, muscle or fat pad at a pixel is called; null where there is none to be clicked. */
   nameAt(x: number, y: number): string | null {
     const { skeleton, stage, model } = this;
-    if (skeleton === null || this.gizmo.dragging) return null;
+    if (skeleton === null || this.gizmo.dragging || this.crowd.visible) return null;
     const { paneWidth, left, height, ray } = this.rayAt(x, y);
     const joint = skeleton.group.visible ? skeleton.pick(x - left, y, stage.camera, paneWidth, height) : null;
     if (joint !== null) return model.character?.joints[joint]?.name ?? null;
