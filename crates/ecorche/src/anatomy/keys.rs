@@ -11,7 +11,7 @@ use super::skin::{ControllerCurve, JointDef, SamplesDef, SkinDef};
 use crate::field::grid::MAX_RESOLUTION;
 use crate::field::operator::{self, Controller};
 use crate::pieces::PieceDef;
-use crate::surface::wrinkles::{JointWrinkles, WrinkleDef};
+use crate::surface::wrinkles::{Dab, JointWrinkles, Stroke, WrinkleDef};
 use std::collections::BTreeMap;
 
 /// The file as a whole.
@@ -281,8 +281,89 @@ pub static WRINKLES: Table = Table::of::<WrinkleDef>(
             "How much narrower valleys are than ridges; 0 is a sine.",
         )
         .slider(0.0, 0.25, 0.01),
+        Key::new(
+            "patterns",
+            Kind::Whole(1, 3),
+            "Directions in which the same skin may wrinkle: as bending folds it, and as twist folds it to either side.",
+        ),
+        Key::new(
+            "creases",
+            Kind::Number(Range::within(0.0, 2.0)),
+            "How much deeper than other wrinkles the crease is that a joint folds along; 0 places none.",
+        )
+        .slider(0.0, 2.0, 0.05),
+        Key::new("clips", Kind::NAMES, "Clips of the character whose poses count beside the range of motion."),
+        Key::new("stroke", Kind::List(&Kind::Table(&STROKE), 0, usize::MAX), "Creases drawn on the skin."),
+        Key::new(
+            "dab",
+            Kind::List(&Kind::Table(&DAB), 0, usize::MAX),
+            "Places with a mask or a direction of their own; later ones lie over those before.",
+        ),
         Key::new("joints", Kind::NAMES, "Joints whose skin wrinkles. Empty: all."),
         Key::new("joint", Kind::ByName(&WRINKLED_JOINT), "Joints with settings of their own, by name."),
+    ],
+);
+
+/// `[[wrinkles.stroke]]`
+pub static STROKE: Table = Table::of::<Stroke>(
+    "Stroke",
+    "A crease drawn on the skin, such as a line of the palm.",
+    &[
+        Key::optional(
+            "bone",
+            Kind::Text,
+            "The bone whose coordinates the points are in. Absent: those of bind space.",
+        ),
+        Key::required(
+            "points",
+            Kind::List(&Kind::VECTOR, 2, usize::MAX),
+            "[[0, 0, 0], [0.02, 0, 0]]",
+            "On the skin at rest, one after the other along the crease.",
+        )
+        .unit("m"),
+        Key::new(
+            "depth",
+            Kind::Number(Range::within(0.0, 2.0)),
+            "How much deeper than other wrinkles the crease is.",
+        )
+        .slider(0.0, 2.0, 0.05),
+        Key::new("mask", Kind::Number(Range::within(0.0, 1.0)), "The least mask on the crease.")
+            .slider(0.0, 1.0, 0.05),
+        Key::new(
+            "width",
+            Kind::Number(Range::positive_to(1.0)),
+            "How far from the crease the skin still folds across it.",
+        )
+        .unit("m")
+        .slider_in("mm", 1000.0, [1.0, 60.0, 0.5]),
+    ],
+);
+
+/// `[[wrinkles.dab]]`
+pub static DAB: Table = Table::of::<Dab>(
+    "Dab",
+    "A ball in which the skin has a mask or a direction of its own.",
+    &[
+        Key::optional(
+            "bone",
+            Kind::Text,
+            "The bone whose coordinates it is in. Absent: those of bind space.",
+        ),
+        Key::required("at", Kind::VECTOR, "[0, 0.1, 0]", "Its middle.").unit("m"),
+        Key::new("radius", Kind::Number(Range::positive_to(10.0)), "It holds fully within half of this.")
+            .unit("m")
+            .slider_in("mm", 1000.0, [1.0, 200.0, 1.0]),
+        Key::optional(
+            "mask",
+            Kind::Number(Range::within(0.0, 1.0)),
+            "How much the skin may wrinkle; 0 is not at all. Absent: as found.",
+        )
+        .slider(0.0, 1.0, 0.05),
+        Key::optional(
+            "direction",
+            Kind::Direction,
+            "Along which the skin is compressed: creases run across. Absent: as found.",
+        ),
     ],
 );
 

@@ -44,7 +44,7 @@ use crate::muscle::parametric::{self, Parametric};
 use crate::muscle::{self, BuildError, Flesh, Musculature};
 use crate::parts::Parts;
 use crate::skinning::{self, CentresOfRotation, Skinner, Skinning, Surface};
-use crate::surface::wrinkles::{WrinkleError, WrinkleSummary};
+use crate::surface::wrinkles::{MapError, WrinkleError, WrinkleMap, WrinkleSummary};
 use crate::surface::{self, LayerDef, Layers, SurfaceReport};
 use crate::tracking::{VertexReport, robust};
 use crate::watch::Watch;
@@ -280,6 +280,25 @@ impl Body {
     /// What the layer of wrinkles does; `None` without one, and without skin.
     pub fn wrinkles(&self) -> Option<WrinkleSummary> {
         Some(self.layers.as_ref()?.wrinkles()?.summary())
+    }
+
+    /// The pattern of wrinkles in texture coordinates, a picture per mesh and set of stripes, `size` texels to a side.
+    pub fn wrinkle_maps(&self, size: usize) -> Result<Vec<WrinkleMap>, MapError> {
+        let wrinkles = self.layers.as_ref().and_then(|layers| layers.wrinkles());
+        let (surface, wrinkles) = self.surface.as_ref().zip(wrinkles).ok_or(MapError::Smooth)?;
+        wrinkles.maps(&self.character, surface, size)
+    }
+
+    /// How much the skin folds in the frame that was deformed last with `workspace`: per file vertex of mesh `m`, one number for each
+    /// set of stripes. A height is that times wavelength, mask and wave, over pi. Zeros without wrinkles.
+    pub fn folds(&self, m: usize, workspace: &Workspace) -> Vec<[f32; 3]> {
+        let count = self.character.meshes[m].positions.len();
+        let Some((surface, layers)) = self.surface.as_ref().zip(self.layers.as_ref()) else {
+            return vec![[0.0; 3]; count];
+        };
+        let folds = layers.folds(&workspace.layers);
+        let fold = |v| surface.vertex_of(&self.character, m, v).and_then(|s| folds.get(s as usize));
+        (0..count).map(|v| fold(v).map_or([0.0; 3], |fold| fold.to_array())).collect()
     }
 
     /// Length across the creases, relative to rest, of every triangle that wrinkles fully: in a frame without wrinkles and in one

@@ -14,9 +14,12 @@
 
 mod apart;
 pub(crate) mod compression;
+mod creases;
 mod definition;
+mod field;
 mod heights;
 mod lines;
+mod maps;
 mod patch;
 mod pattern;
 mod regions;
@@ -24,18 +27,20 @@ mod stripes;
 #[cfg(test)]
 mod tests;
 
-pub use definition::{JointWrinkles, WrinkleDef};
+pub use definition::{Dab, JointWrinkles, Stroke, WrinkleDef};
+pub use maps::{MapError, Texel, WrinkleMap};
 pub use regions::WrinkledJoint;
 
 use super::{Layer, Scene, Scratch, SurfaceReport};
 use crate::character::motion::{farthest_turns, range_of_motion};
-use crate::character::{Character, Pose};
+use crate::character::{Character, Clip, Pose};
 use crate::geom::Adjacency;
 use crate::math::sparse::FactorError;
 use crate::skinning::{self, Skinner, Surface};
 use compression::Compression;
-use glam::{Vec3, Vec3A};
-use pattern::Pattern;
+use field::Field;
+use glam::{DVec3, Vec3, Vec3A};
+use pattern::{Ground, Pattern};
 use std::fmt;
 
 /// Why a body has no wrinkles although they were asked for.
@@ -52,6 +57,20 @@ pub enum WrinkleError {
     NoSkin {
         /// As written.
         joint: String,
+    },
+    /// A clip of the settings does not exist.
+    #[error("wrinkles: the character has no clip \"{clip}\"; {known}")]
+    NoClip {
+        /// As written.
+        clip: String,
+        /// The clips there are.
+        known: String,
+    },
+    /// A stroke or dab is not on skin that joints bend.
+    #[error("wrinkles: {what} lies on no skin that a joint bends; move it to the skin, or make it wider")]
+    OffSkin {
+        /// Which one, counted from 1.
+        what: String,
     },
     /// The mesh cannot hold such short waves.
     #[error(
@@ -86,6 +105,10 @@ pub struct WrinkleSummary {
     /// Joints whose skin can wrinkle, parents first, and whether the mesh is fine enough for it. Empty if no joint bends the
     /// skin.
     pub joints: Vec<WrinkledJoint>,
+    /// Sets of stripes that lie over each other, 0 to 3.
+    pub patterns: usize,
+    /// See [`WrinkleDef::sharpness`].
+    pub sharpness: f32,
     /// Vertices of the surface that can be displaced.
     pub vertices: usize,
     /// Share of the area that wrinkles on which the stripes are within 15 % of their wavelength; 1 without any.
@@ -97,6 +120,7 @@ pub struct WrinkleSummary {
 pub(crate) struct Wrinkles {
     def: WrinkleDef,
     pattern: Pattern,
+    fields: Vec<Field>,
     /// Connected component of every vertex of the surface.
     component: Vec<u32>,
 }
@@ -110,15 +134,41 @@ impl Wrinkles {
         skinner: &Skinner,
         def: &WrinkleDef,
     ) -> Result<Self, WrinkleError> {
-        let compression = over_range(character, surface, skinner);
-        let pattern = Pattern::new(surface, adjacency, &character.skeleton, &compression, def)?;
-        Ok(Self { def: def.clone(), pattern, component: adjacency.components().0 })
+        let exercise = Exercise::new(character, surface, skinner, &def.clips)?;
+        let ground = Ground::new(surface, adjacency, &character.skeleton, def, exercise.compression(&[]))?;
+        let fields = ground.fields(|taken| exercise.compression(taken))?;
+        let pattern = Pattern::new(&ground, &fields);
+        Ok(Self { def: def.clone(), pattern, fields, component: adjacency.components().0 })
     }
 
     pub fn summary(&self) -> WrinkleSummary {
         let Pattern { joints, scale, spacing_kept, .. } = &self.pattern;
-        let vertices = scale.iter().filter(|&&scale| scale > 0.0).count();
-        WrinkleSummary { joints: joints.clone(), vertices, spacing_kept: *spacing_kept }
+        let vertices = scale.iter().filter(|scale| scale.max_element() > 0.0).count();
+        WrinkleSummary {
+            patterns: self.pattern.count,
+            sharpness: self.def.sharpness,
+            joints: joints.clone(),
+            vertices,
+            spacing_kept: *spacing_kept,
+        }
+    }
+
+    /// The pattern of every mesh in texture coordinates.
+    pub fn maps(
+        &self,
+        character: &Character,
+        surface: &Surface,
+        size: usize,
+    ) -> Result<Vec<WrinkleMap>, MapError> {
+        maps::maps(character, surface, &self.fields, size)
+    }
+
+    /// How much the skin folds in the frame that used `scratch` last: per vertex of the surface, by set of stripes; a height is that
+    /// times wavelength and mask over pi.
+    pub fn folds(&self, scratch: &Scratch, folds: &mut [Vec3A]) {
+        for (&v, &fold) in self.pattern.vertices.iter().zip(&scratch.wrinkles.folds) {
+            folds[v as usize] = fold;
+        }
     }
 
     /// Length along the lines, relative to rest, of triangles that wrinkle fully: without wrinkles and with them. Positions are
@@ -129,25 +179,71 @@ impl Wrinkles {
         wrinkled: &'a [Vec3],
     ) -> impl Iterator<Item = [f32; 2]> + 'a {
         let full = self.pattern.gauges.iter().filter(|gauge| gauge.full);
-        full.map(move |gauge| [smooth, wrinkled].map(|at| gauge.length(|v| at[v as usize].into())))
+        full.map(move |gauge| [smooth, wrinkled].map(|at| gauge.lengths(|v| at[v as usize].into()).x))
     }
 }
 
-/// Compression of the skin where the exercise of the range of motion turns joints farthest.
-fn over_range(character: &Character, surface: &Surface, skinner: &Skinner) -> Compression {
-    let rest = &surface.mesh;
-    let mut compression = Compression::new(rest);
-    let Some(clip) = range_of_motion(character) else { return compression };
-    let mut pose = Pose::rest(character);
-    let mut positions = vec![Vec3::ZERO; rest.positions.len()];
-    let mut workspace = skinning::Workspace::default();
-    for time in farthest_turns(&clip) {
-        clip.sample(time, &mut pose);
-        let posed = surface.posed_from_rest(character, &pose);
-        skinner.skin(&posed, &rest.positions, &mut positions, &mut workspace);
-        compression.add(rest, &positions);
+/// The poses that tell where skin is compressed.
+struct Exercise<'a> {
+    character: &'a Character,
+    surface: &'a Surface,
+    skinner: &'a Skinner,
+    poses: Vec<Pose>,
+}
+
+/// Poses of a clip that count, evenly spaced.
+const POSES_PER_CLIP: usize = 24;
+
+impl<'a> Exercise<'a> {
+    /// Where the exercise of the range of motion turns joints farthest, and poses of the clips that are named.
+    fn new(
+        character: &'a Character,
+        surface: &'a Surface,
+        skinner: &'a Skinner,
+        clips: &[String],
+    ) -> Result<Self, WrinkleError> {
+        let mut poses = Vec::new();
+        let mut add = |clip: &Clip, time: f32| {
+            let mut pose = Pose::rest(character);
+            clip.sample(time, &mut pose);
+            poses.push(pose);
+        };
+        if let Some(range) = range_of_motion(character) {
+            farthest_turns(&range).into_iter().for_each(|time| add(&range, time));
+        }
+        for name in clips {
+            let clip = character.clip(name).ok_or_else(|| no_clip(name, character))?;
+            for k in 0..POSES_PER_CLIP {
+                let share = (k as f32 + 0.5) / POSES_PER_CLIP as f32;
+                add(clip, clip.start + share * (clip.end - clip.start));
+            }
+        }
+        Ok(Self { character, surface, skinner, poses })
     }
-    compression
+
+    /// Compression of the skin over the poses, except along the lines that are taken.
+    fn compression(&self, taken: &[Vec<DVec3>]) -> Compression {
+        let rest = &self.surface.mesh;
+        let mut compression = Compression::beside(rest, taken);
+        let mut positions = vec![Vec3::ZERO; rest.positions.len()];
+        let mut workspace = skinning::Workspace::default();
+        for pose in &self.poses {
+            let posed = self.surface.posed_from_rest(self.character, pose);
+            self.skinner.skin(&posed, &rest.positions, &mut positions, &mut workspace);
+            compression.add(rest, &positions);
+        }
+        compression
+    }
+}
+
+fn no_clip(name: &str, character: &Character) -> WrinkleError {
+    let names: Vec<&str> = character.clips.iter().map(|clip| clip.name.as_str()).collect();
+    let known = if names.is_empty() {
+        "it has none; leave it out".to_owned()
+    } else {
+        format!("name one of {}", names.join(", "))
+    };
+    WrinkleError::NoClip { clip: name.to_owned(), known }
 }
 
 impl Layer for Wrinkles {
@@ -171,13 +267,17 @@ impl Layer for Wrinkles {
 /// Scratch of a frame. Lists are per vertex of the pattern unless said otherwise.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Workspace {
+    /// By set of stripes, as [`Wrinkles::folds`] says.
+    folds: Vec<Vec3A>,
     /// Signed, metres, positive outward.
     heights: Vec<f32>,
     normals: Vec<Vec3A>,
-    compression: Vec<f32>,
+    /// Along the lines of each pattern.
+    compression: Vec<Vec3A>,
     held: Vec<f32>,
     averaged: Vec<f32>,
-    /// Per gauge: share of its length that is lost, negative where it is stretched.
-    lost: Vec<f32>,
+    averages: Vec<Vec3A>,
+    /// Per gauge and pattern: share of its length that is lost, negative where it is stretched.
+    lost: Vec<Vec3A>,
     apart: apart::Workspace,
 }
