@@ -1,5 +1,6 @@
 //! `[wrinkles]`: where the skin creases and how high. The anatomy's table of keys describes each.
 
+pub use super::thesis::{Curves, System, ThesisDef};
 use crate::surface::LayerError;
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,10 @@ pub struct WrinkleDef {
     pub ramp: f32,
     /// How much narrower valleys are than ridges, 0 (a sine) to 0.25.
     pub sharpness: f32,
+    /// What wrinkles are made of.
+    pub system: System,
+    /// Settings of the thesis' wrinkles.
+    pub thesis: ThesisDef,
     /// Directions in which the same skin may wrinkle, 1 to 3: as bending folds it, and as twist folds it to either side.
     pub patterns: u32,
     /// How much deeper than other wrinkles the crease is that a joint folds along, 0 to 2; 0: no crease is placed at joints.
@@ -103,6 +108,8 @@ impl Default for WrinkleDef {
             // tenth of its length gets back less than half of it.
             ramp: 0.06,
             sharpness: 0.2,
+            system: System::Stripes,
+            thesis: ThesisDef::default(),
             patterns: 3,
             creases: 0.5,
             clips: Vec::new(),
@@ -131,6 +138,7 @@ impl WrinkleDef {
         check("onset", self.onset, (0.0..=0.5).contains(&self.onset), "0 to 0.5")?;
         check("ramp", self.ramp, (0.001..=1.0).contains(&self.ramp), "0.001 to 1")?;
         check("sharpness", self.sharpness, (0.0..=0.25).contains(&self.sharpness), "0 to 0.25")?;
+        self.thesis.check()?;
         check("patterns", self.patterns as f32, (1..=3).contains(&self.patterns), "1 to 3")?;
         let depth = |value: f32| check("depth of creases", value, (0.0..=2.0).contains(&value), "0 to 2");
         let mask = |value: f32| check("mask", value, (0.0..=1.0).contains(&value), "0 to 1");

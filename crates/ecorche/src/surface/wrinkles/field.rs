@@ -9,7 +9,7 @@ use super::stripes::{Stripes, stripes};
 use glam::{DVec2, DVec3};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::f64::consts::TAU;
+use std::f64::consts::{PI, TAU};
 
 /// Largest compression over the range of motion at which skin begins to wrinkle, and from which it does so fully. Chosen by eye on the
 /// cylinder; not varied.
@@ -94,7 +94,9 @@ impl Field {
         drop_small(patch, &wavelengths, &mut mask);
         let wave = (0..patch.len()).map(|v| {
             let sharp = sharpness * smoothstep(SHARP, wavelengths[v] / edges[v].max(1e-12));
-            wave(phases[v].x, sharp) as f32
+            // Between vertices the mesh cuts the wave's corners; a little more height gives back the length.
+            let half = (PI * edges[v] / wavelengths[v]).min(0.25 * PI);
+            (wave(phases[v].x, sharp) * half / half.sin()) as f32
         });
         let depth = (0..patch.len())
             .map(|v| creases[v].map_or(0.0, |crease| crease.depth * crease.band(wavelengths[v])))

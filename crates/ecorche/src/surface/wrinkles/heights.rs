@@ -81,7 +81,7 @@ pub(super) fn heights(pattern: &Pattern, def: &WrinkleDef, scene: &Scene, w: &mu
 }
 
 /// Of the skin around a vertex, by area; zero where there is none.
-fn normal(scene: &Scene, v: u32) -> Vec3A {
+pub(super) fn normal(scene: &Scene, v: u32) -> Vec3A {
     let triangles = scene.adjacency.triangles_of_vertex.get(v as usize).iter();
     let sum: Vec3A = triangles
         .map(|&t| {

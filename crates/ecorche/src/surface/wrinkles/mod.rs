@@ -16,6 +16,7 @@ mod apart;
 pub(crate) mod compression;
 mod creases;
 mod definition;
+mod exercise;
 mod field;
 mod heights;
 mod lines;
@@ -24,24 +25,23 @@ mod patch;
 mod pattern;
 mod regions;
 mod stripes;
-#[cfg(test)]
-mod tests;
+mod thesis;
 
-pub use definition::{Dab, JointWrinkles, Stroke, WrinkleDef};
+pub use definition::{Curves, Dab, JointWrinkles, Stroke, System, ThesisDef, WrinkleDef};
 pub use maps::{MapError, Texel, WrinkleMap};
 pub use regions::WrinkledJoint;
 
 use super::{Layer, Scene, Scratch, SurfaceReport};
-use crate::character::motion::{farthest_turns, range_of_motion};
-use crate::character::{Character, Clip, Pose};
+use crate::character::Character;
 use crate::geom::Adjacency;
 use crate::math::sparse::FactorError;
-use crate::skinning::{self, Skinner, Surface};
-use compression::Compression;
+use crate::skinning::{Skinner, Surface};
+use exercise::Exercise;
 use field::Field;
-use glam::{DVec3, Vec3, Vec3A};
+use glam::{Vec3, Vec3A};
 use pattern::{Ground, Pattern};
 use std::fmt;
+use thesis::Thesis;
 
 /// Why a body has no wrinkles although they were asked for.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -109,6 +109,8 @@ pub struct WrinkleSummary {
     pub patterns: usize,
     /// See [`WrinkleDef::sharpness`].
     pub sharpness: f32,
+    /// Pieces of the thesis' curves; 0 for stripes.
+    pub segments: usize,
     /// Vertices of the surface that can be displaced.
     pub vertices: usize,
     /// Share of the area that wrinkles on which the stripes are within 15 % of their wavelength; 1 without any.
@@ -121,6 +123,8 @@ pub(crate) struct Wrinkles {
     def: WrinkleDef,
     pattern: Pattern,
     fields: Vec<Field>,
+    /// Curves, if the settings want them.
+    thesis: Option<Thesis>,
     /// Connected component of every vertex of the surface.
     component: Vec<u32>,
 }
@@ -138,7 +142,9 @@ impl Wrinkles {
         let ground = Ground::new(surface, adjacency, &character.skeleton, def, exercise.compression(&[]))?;
         let fields = ground.fields(|taken| exercise.compression(taken))?;
         let pattern = Pattern::new(&ground, &fields);
-        Ok(Self { def: def.clone(), pattern, fields, component: adjacency.components().0 })
+        let thesis = (def.system == System::Thesis)
+            .then(|| Thesis::new(&exercise, &ground, adjacency, &fields, &pattern.vertices, &def.thesis));
+        Ok(Self { def: def.clone(), pattern, fields, thesis, component: adjacency.components().0 })
     }
 
     pub fn summary(&self) -> WrinkleSummary {
@@ -147,6 +153,7 @@ impl Wrinkles {
         WrinkleSummary {
             patterns: self.pattern.count,
             sharpness: self.def.sharpness,
+            segments: self.thesis.as_ref().map_or(0, Thesis::segments),
             joints: joints.clone(),
             vertices,
             spacing_kept: *spacing_kept,
@@ -183,69 +190,6 @@ impl Wrinkles {
     }
 }
 
-/// The poses that tell where skin is compressed.
-struct Exercise<'a> {
-    character: &'a Character,
-    surface: &'a Surface,
-    skinner: &'a Skinner,
-    poses: Vec<Pose>,
-}
-
-/// Poses of a clip that count, evenly spaced.
-const POSES_PER_CLIP: usize = 24;
-
-impl<'a> Exercise<'a> {
-    /// Where the exercise of the range of motion turns joints farthest, and poses of the clips that are named.
-    fn new(
-        character: &'a Character,
-        surface: &'a Surface,
-        skinner: &'a Skinner,
-        clips: &[String],
-    ) -> Result<Self, WrinkleError> {
-        let mut poses = Vec::new();
-        let mut add = |clip: &Clip, time: f32| {
-            let mut pose = Pose::rest(character);
-            clip.sample(time, &mut pose);
-            poses.push(pose);
-        };
-        if let Some(range) = range_of_motion(character) {
-            farthest_turns(&range).into_iter().for_each(|time| add(&range, time));
-        }
-        for name in clips {
-            let clip = character.clip(name).ok_or_else(|| no_clip(name, character))?;
-            for k in 0..POSES_PER_CLIP {
-                let share = (k as f32 + 0.5) / POSES_PER_CLIP as f32;
-                add(clip, clip.start + share * (clip.end - clip.start));
-            }
-        }
-        Ok(Self { character, surface, skinner, poses })
-    }
-
-    /// Compression of the skin over the poses, except along the lines that are taken.
-    fn compression(&self, taken: &[Vec<DVec3>]) -> Compression {
-        let rest = &self.surface.mesh;
-        let mut compression = Compression::beside(rest, taken);
-        let mut positions = vec![Vec3::ZERO; rest.positions.len()];
-        let mut workspace = skinning::Workspace::default();
-        for pose in &self.poses {
-            let posed = self.surface.posed_from_rest(self.character, pose);
-            self.skinner.skin(&posed, &rest.positions, &mut positions, &mut workspace);
-            compression.add(rest, &positions);
-        }
-        compression
-    }
-}
-
-fn no_clip(name: &str, character: &Character) -> WrinkleError {
-    let names: Vec<&str> = character.clips.iter().map(|clip| clip.name.as_str()).collect();
-    let known = if names.is_empty() {
-        "it has none; leave it out".to_owned()
-    } else {
-        format!("name one of {}", names.join(", "))
-    };
-    WrinkleError::NoClip { clip: name.to_owned(), known }
-}
-
 impl Layer for Wrinkles {
     fn displace(
         &self,
@@ -255,7 +199,10 @@ impl Layer for Wrinkles {
         displacements: &mut [Vec3A],
     ) -> SurfaceReport {
         let w = &mut scratch.wrinkles;
-        heights::heights(&self.pattern, &self.def, scene, w);
+        match &self.thesis {
+            Some(thesis) => thesis.heights(&self.def.thesis, scene, &self.pattern.vertices, w),
+            None => heights::heights(&self.pattern, &self.def, scene, w),
+        }
         let fell_back = apart::keep_apart(&self.pattern, &self.component, scene, w);
         for ((&v, &normal), &height) in self.pattern.vertices.iter().zip(&w.normals).zip(&w.heights) {
             displacements[v as usize] = normal * height;
@@ -279,5 +226,7 @@ pub(super) struct Workspace {
     averages: Vec<Vec3A>,
     /// Per gauge and pattern: share of its length that is lost, negative where it is stretched.
     lost: Vec<Vec3A>,
+    /// Of each joint with curves, how far they are risen, 0 to 1.
+    risen: Vec<f32>,
     apart: apart::Workspace,
 }

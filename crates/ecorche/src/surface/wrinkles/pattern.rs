@@ -85,6 +85,11 @@ impl<'a> Ground<'a> {
         })
     }
 
+    /// Whether a vertex of the surface is of a joint that wrinkles.
+    pub fn is_of(&self, v: usize, joint: usize) -> bool {
+        self.drawn[v] && self.joint_of[v] == Some(joint as u32)
+    }
+
     /// The fields, strongest first; `compression`: beside the lines of fields so far. All are of the vertices of the first, or of
     /// some of them. Empty where nothing wrinkles.
     pub fn fields(
