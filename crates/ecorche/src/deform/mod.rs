@@ -301,9 +301,9 @@ impl Body {
         (0..count).map(|v| fold(v).map_or([0.0; 3], |fold| fold.to_array())).collect()
     }
 
-    /// Length across the creases, relative to rest, of every triangle that wrinkles fully: in a frame without wrinkles and in one
-    /// with them. Empty without wrinkles.
-    pub fn lengths_across_creases(&self, smooth: &Frame, wrinkled: &Frame) -> Vec<[f32; 2]> {
+    /// Of every triangle of the surface that wrinkles fully: its corners, and its length across the creases relative to rest, in a frame
+    /// without wrinkles and in one with them. Empty without wrinkles.
+    pub fn lengths_across_creases(&self, smooth: &Frame, wrinkled: &Frame) -> Vec<([u32; 3], [f32; 2])> {
         let layers = self.layers.as_ref().and_then(|layers| layers.wrinkles());
         let Some((surface, wrinkles)) = self.surface.as_ref().zip(layers) else { return Vec::new() };
         wrinkles.lengths(&surface.positions(smooth), &surface.positions(wrinkled)).collect()

@@ -3,7 +3,7 @@
 //! What never changes (phase, mask, wavelength) is in the pictures; how much the skin folds in a pose is one number per vertex and
 //! set of stripes. The height of a point is `wavelength / pi x mask x fold x wave(cos phase)`.
 
-use super::field::Field;
+use super::stripe_set::StripeSet;
 use crate::character::{Character, Mesh};
 use crate::skinning::Surface;
 use glam::{DVec2, Vec2};
@@ -61,15 +61,15 @@ pub struct WrinkleMap {
 pub(super) fn maps(
     character: &Character,
     surface: &Surface,
-    fields: &[Field],
+    sets: &[StripeSet],
     size: usize,
 ) -> Result<Vec<WrinkleMap>, MapError> {
     if !(16..=16384).contains(&size) {
         return Err(MapError::Size(size));
     }
     let mut maps = Vec::new();
-    for (pattern, field) in fields.iter().enumerate() {
-        let stripes = stripes_of(field, surface);
+    for (pattern, set) in sets.iter().enumerate() {
+        let stripes = stripes_of(set, surface);
         for (m, mesh) in character.meshes.iter().enumerate() {
             let corners = |t: &[u32; 3]| t.map(|v| surface.vertex_of(character, m, v as usize));
             let found: Vec<(usize, [Texel; 3])> = mesh
@@ -95,17 +95,18 @@ pub(super) fn maps(
 
 /// Where each triangle of the surface has its stripes; the phase is in [`Texel::cos`].
 struct Stripes<'a> {
-    field: &'a Field,
+    set: &'a StripeSet,
     /// By the corners, lowest first.
     triangles: HashMap<[u32; 3], usize>,
 }
 
-fn stripes_of<'a>(field: &'a Field, surface: &Surface) -> Stripes<'a> {
-    let triangles = field.triangles.iter().enumerate().filter(|(k, (_, corners))| {
-        field.changes[*k].is_some() && corners.iter().any(|&v| field.mask[v] > 0.0)
-    });
+fn stripes_of<'a>(set: &'a StripeSet, surface: &Surface) -> Stripes<'a> {
+    let triangles =
+        set.triangles.iter().enumerate().filter(|(k, (_, corners))| {
+            set.changes[*k].is_some() && corners.iter().any(|&v| set.mask[v] > 0.0)
+        });
     let key = |(k, (t, _)): (usize, &(u32, [usize; 3]))| (sorted(surface.mesh.triangles[*t as usize]), k);
-    Stripes { field, triangles: triangles.map(key).collect() }
+    Stripes { set, triangles: triangles.map(key).collect() }
 }
 
 fn sorted(mut corners: [u32; 3]) -> [u32; 3] {
@@ -117,7 +118,7 @@ impl Stripes<'_> {
     /// Of a triangle's corners, in their order; `None` where nothing wrinkles.
     fn corners(&self, of_surface: [u32; 3]) -> Option<[Texel; 3]> {
         let k = *self.triangles.get(&sorted(of_surface))?;
-        let Field { vertices, triangles, changes, phases, mask, wavelengths, .. } = self.field;
+        let StripeSet { vertices, triangles, changes, phases, mask, wavelengths, .. } = self.set;
         let own = triangles[k].1;
         let change = changes[k]?;
         let first = DVec2::X.angle_to(phases[own[0]]);

@@ -17,13 +17,13 @@ pub(crate) mod compression;
 mod creases;
 mod definition;
 mod exercise;
-mod field;
 mod heights;
 mod lines;
 mod maps;
 mod patch;
 mod pattern;
 mod regions;
+mod stripe_set;
 mod stripes;
 mod thesis;
 
@@ -37,10 +37,10 @@ use crate::geom::Adjacency;
 use crate::math::sparse::FactorError;
 use crate::skinning::{Skinner, Surface};
 use exercise::Exercise;
-use field::Field;
 use glam::{Vec3, Vec3A};
 use pattern::{Ground, Pattern};
 use std::fmt;
+use stripe_set::StripeSet;
 use thesis::Thesis;
 
 /// Why a body has no wrinkles although they were asked for.
@@ -122,7 +122,7 @@ pub struct WrinkleSummary {
 pub(crate) struct Wrinkles {
     def: WrinkleDef,
     pattern: Pattern,
-    fields: Vec<Field>,
+    sets: Vec<StripeSet>,
     /// Curves, if the settings want them.
     thesis: Option<Thesis>,
     /// Connected component of every vertex of the surface.
@@ -140,11 +140,11 @@ impl Wrinkles {
     ) -> Result<Self, WrinkleError> {
         let exercise = Exercise::new(character, surface, skinner, &def.clips)?;
         let ground = Ground::new(surface, adjacency, &character.skeleton, def, exercise.compression(&[]))?;
-        let fields = ground.fields(|taken| exercise.compression(taken))?;
-        let pattern = Pattern::new(&ground, &fields);
+        let sets = ground.sets(|taken| exercise.compression(taken))?;
+        let pattern = Pattern::new(&ground, &sets);
         let thesis = (def.system == System::Thesis)
-            .then(|| Thesis::new(&exercise, &ground, adjacency, &fields, &pattern.vertices, &def.thesis));
-        Ok(Self { def: def.clone(), pattern, fields, thesis, component: adjacency.components().0 })
+            .then(|| Thesis::new(&exercise, &ground, adjacency, &sets, &pattern.vertices, &def.thesis));
+        Ok(Self { def: def.clone(), pattern, sets, thesis, component: adjacency.components().0 })
     }
 
     pub fn summary(&self) -> WrinkleSummary {
@@ -167,7 +167,7 @@ impl Wrinkles {
         surface: &Surface,
         size: usize,
     ) -> Result<Vec<WrinkleMap>, MapError> {
-        maps::maps(character, surface, &self.fields, size)
+        maps::maps(character, surface, &self.sets, size)
     }
 
     /// How much the skin folds in the frame that used `scratch` last: per vertex of the surface, by set of stripes; a height is that
@@ -178,15 +178,17 @@ impl Wrinkles {
         }
     }
 
-    /// Length along the lines, relative to rest, of triangles that wrinkle fully: without wrinkles and with them. Positions are
-    /// those of the surface's vertices.
+    /// Of triangles that wrinkle fully: corners, and length along the first set's lines relative to rest, without wrinkles and with
+    /// them. Positions are those of the surface's vertices.
     pub fn lengths<'a>(
         &'a self,
         smooth: &'a [Vec3],
         wrinkled: &'a [Vec3],
-    ) -> impl Iterator<Item = [f32; 2]> + 'a {
+    ) -> impl Iterator<Item = ([u32; 3], [f32; 2])> + 'a {
         let full = self.pattern.gauges.iter().filter(|gauge| gauge.full);
-        full.map(move |gauge| [smooth, wrinkled].map(|at| gauge.lengths(|v| at[v as usize].into()).x))
+        full.map(move |gauge| {
+            (gauge.corners, [smooth, wrinkled].map(|at| gauge.lengths(|v| at[v as usize].into()).x))
+        })
     }
 }
 

@@ -4,9 +4,9 @@ use super::WrinkleError;
 use super::compression::Compression;
 use super::creases::{Joints, Marks};
 use super::definition::WrinkleDef;
-use super::field::{Field, Making};
 use super::patch::Patch;
 use super::regions::{self, WrinkledJoint};
+use super::stripe_set::{Making, StripeSet};
 use crate::character::Skeleton;
 use crate::geom::Adjacency;
 use crate::geom::adjacency::Lists;
@@ -90,13 +90,13 @@ impl<'a> Ground<'a> {
         self.drawn[v] && self.joint_of[v] == Some(joint as u32)
     }
 
-    /// The fields, strongest first; `compression`: beside the lines of fields so far. All are of the vertices of the first, or of
+    /// The sets, strongest first; `compression`: beside the lines of sets so far. All are of the vertices of the first, or of
     /// some of them. Empty where nothing wrinkles.
-    pub fn fields(
+    pub fn sets(
         &self,
         compression: impl Fn(&[Vec<DVec3>]) -> Compression,
-    ) -> Result<Vec<Field>, WrinkleError> {
-        let (mut fields, mut taken) = (Vec::new(), Vec::new());
+    ) -> Result<Vec<StripeSet>, WrinkleError> {
+        let (mut sets, mut taken) = (Vec::new(), Vec::new());
         for k in 0..self.def.patterns as usize {
             let further;
             let found = if k == 0 {
@@ -111,17 +111,17 @@ impl<'a> Ground<'a> {
             if patch.is_empty() {
                 break;
             }
-            let field = Field::new(&patch, self.making(found, &patch, first))?;
-            if field.mask.iter().all(|&mask| mask == 0.0) && !first {
+            let set = StripeSet::new(&patch, self.making(found, &patch, first))?;
+            if set.mask.iter().all(|&mask| mask == 0.0) && !first {
                 break;
             }
-            taken.push(field.triangle_lines(&patch));
-            fields.push(field);
+            taken.push(set.triangle_lines(&patch));
+            sets.push(set);
         }
-        Ok(fields)
+        Ok(sets)
     }
 
-    /// Only the first field has creases and directions that were given; masks hold for all.
+    /// Only the first set has creases and directions that were given; masks hold for all.
     fn making<'b>(&'b self, compression: &'b Compression, patch: &Patch, first: bool) -> Making<'b> {
         let of = |v: &u32| *v as usize;
         let vertices = || patch.vertices.iter().map(of);
@@ -202,29 +202,29 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// Lays the fields over each other.
-    pub fn new(ground: &Ground, fields: &[Field]) -> Self {
-        let vertices = fields.first().map_or(Vec::new(), |field| field.vertices.clone());
+    /// Lays the sets over each other.
+    pub fn new(ground: &Ground, sets: &[StripeSet]) -> Self {
+        let vertices = sets.first().map_or(Vec::new(), |set| set.vertices.clone());
         let count = vertices.len();
         let mut wave = vec![Vec3A::ZERO; count];
         let mut scale = vec![Vec3A::ZERO; count];
         let mut lines = vec![[DVec3::ZERO; 3]; count];
         let place = |v: u32| vertices.binary_search(&v).ok();
-        for (k, field) in fields.iter().enumerate() {
-            for (v, &of_surface) in field.vertices.iter().enumerate() {
+        for (k, set) in sets.iter().enumerate() {
+            for (v, &of_surface) in set.vertices.iter().enumerate() {
                 let Some(i) = place(of_surface) else { continue };
                 // A crease is deeper; the ridges beside it are as high as others.
-                let deeper = if field.wave[v] < 0.0 { 1.0 + field.depth[v] } else { 1.0 };
-                wave[i][k] = field.wave[v];
-                scale[i][k] = (field.wavelengths[v] / PI * field.mask[v] * deeper) as f32;
+                let deeper = if set.wave[v] < 0.0 { 1.0 + set.depth[v] } else { 1.0 };
+                wave[i][k] = set.wave[v];
+                scale[i][k] = (set.wavelengths[v] / PI * set.mask[v] * deeper) as f32;
                 // Without a mask, a pattern takes no part of the fold.
-                lines[i][k] = if field.mask[v] > 0.0 { field.lines[v] } else { DVec3::ZERO };
+                lines[i][k] = if set.mask[v] > 0.0 { set.lines[v] } else { DVec3::ZERO };
             }
         }
         let overlap = lines.iter().map(|[a, b, c]| {
             Vec3A::from_array([(a, b), (a, c), (b, c)].map(|(p, q)| p.dot(*q).powi(2) as f32))
         });
-        let (gauges, around) = gauges(ground, fields, &vertices);
+        let (gauges, around) = gauges(ground, sets, &vertices);
         let mut pairs = Vec::new();
         let (mut halves, mut edges) = (0.0, 0);
         for edge in &ground.adjacency.edges {
@@ -238,13 +238,12 @@ impl Pattern {
         }
         pairs.sort_unstable();
         let means = halves / f64::from(edges.max(1));
-        let [kept, all] = fields
-            .iter()
-            .fold([0.0, 0.0], |[kept, all], field| [kept + field.spacing[0], all + field.spacing[1]]);
+        let [kept, all] =
+            sets.iter().fold([0.0, 0.0], |[kept, all], set| [kept + set.spacing[0], all + set.spacing[1]]);
         Self {
             gain: vertices.iter().map(|&v| ground.gains[v as usize] as f32).collect(),
             overlap: overlap.collect(),
-            count: fields.len(),
+            count: sets.len(),
             rings: Lists::group(count, &pairs),
             gauges_of: Lists::group(count, &around),
             gauges,
@@ -258,20 +257,20 @@ impl Pattern {
     }
 }
 
-/// Gauges of all fields, and pairs of vertex of the pattern and gauge.
-fn gauges(ground: &Ground, fields: &[Field], vertices: &[u32]) -> (Vec<Gauge>, Vec<(u32, u32)>) {
+/// Gauges of all sets, and pairs of vertex of the pattern and gauge.
+fn gauges(ground: &Ground, sets: &[StripeSet], vertices: &[u32]) -> (Vec<Gauge>, Vec<(u32, u32)>) {
     let triangles = &ground.surface.mesh.triangles;
     let mut along = vec![[[0.0; 2]; 3]; triangles.len()];
     let mut present = vec![Vec3A::ZERO; triangles.len()];
     let mut full = vec![false; triangles.len()];
-    for (k, field) in fields.iter().enumerate() {
-        for &(t, own) in &field.gauges {
+    for (k, set) in sets.iter().enumerate() {
+        for &(t, own) in &set.gauges {
             along[t as usize][k] = own;
             present[t as usize][k] = 1.0;
         }
     }
-    for &(t, corners) in fields.first().map_or(&[][..], |field| &field.triangles) {
-        full[t as usize] = corners.iter().all(|&v| fields[0].mask[v] > 0.99);
+    for &(t, corners) in sets.first().map_or(&[][..], |set| &set.triangles) {
+        full[t as usize] = corners.iter().all(|&v| sets[0].mask[v] > 0.99);
     }
     let (mut gauges, mut around) = (Vec::new(), Vec::new());
     for (t, corners) in triangles.iter().enumerate().filter(|(t, _)| present[*t] != Vec3A::ZERO) {

@@ -16,9 +16,9 @@ mod growth;
 pub use definition::{Curves, System, ThesisDef};
 
 use super::Exercise;
-use super::field::Field;
 use super::pattern::Ground;
 use super::regions::bone_direction;
+use super::stripe_set::StripeSet;
 use crate::geom::Adjacency;
 use crate::geom::adjacency::Lists;
 use crate::skinning::Surface;
@@ -68,7 +68,7 @@ impl Thesis {
         exercise: &Exercise,
         ground: &Ground,
         adjacency: &Adjacency,
-        fields: &[Field],
+        sets: &[StripeSet],
         vertices: &[u32],
         def: &ThesisDef,
     ) -> Self {
@@ -109,7 +109,7 @@ impl Thesis {
                     }
                 }
                 Curves::Stripes => {
-                    for knots in fields.first().map_or(Vec::new(), ridges) {
+                    for knots in sets.first().map_or(Vec::new(), ridges) {
                         let v = knots[0].ends[0] as usize;
                         if ground.is_of(v, j) && angles[v] > 0.0 {
                             add(knots, angles[v]);
@@ -191,11 +191,11 @@ fn both(surface: &Surface, v: usize, parent: usize, joint: usize) -> f32 {
 }
 
 /// Pieces of the lines where the phase is 0.
-fn ridges(field: &Field) -> Vec<[Knot; 2]> {
+fn ridges(set: &StripeSet) -> Vec<[Knot; 2]> {
     let mut found = Vec::new();
-    for ((_, corners), change) in field.triangles.iter().zip(&field.changes) {
-        let Some(change) = change.filter(|_| corners.iter().all(|&v| field.mask[v] > 0.3)) else { continue };
-        let first = glam::DVec2::X.angle_to(field.phases[corners[0]]);
+    for ((_, corners), change) in set.triangles.iter().zip(&set.changes) {
+        let Some(change) = change.filter(|_| corners.iter().all(|&v| set.mask[v] > 0.3)) else { continue };
+        let first = glam::DVec2::X.angle_to(set.phases[corners[0]]);
         let phases = [first, first + change[0], first + change[1]];
         let (low, high) = phases.iter().fold((f64::MAX, f64::MIN), |(l, h), &p| (l.min(p), h.max(p)));
         // More than half a turn in a triangle is noise.
@@ -207,7 +207,7 @@ fn ridges(field: &Field) -> Vec<[Knot; 2]> {
             .filter_map(|k| {
                 let (a, b) = (k, (k + 1) % 3);
                 let share = (level - phases[a]) / (phases[b] - phases[a]);
-                let ends = [a, b].map(|c| field.vertices[corners[c]]);
+                let ends = [a, b].map(|c| set.vertices[corners[c]]);
                 (0.0..1.0).contains(&share).then_some(Knot { ends, share: share as f32 })
             })
             .collect();

@@ -21,7 +21,7 @@ const SHARP: [f64; 2] = [4.0, 8.0];
 /// Patches smaller than this many squared wavelengths stay smooth: they hold no stripe.
 const LEAST_AREA: f64 = 2.0;
 
-/// What a field is made of besides its patch. Lists are per vertex of the patch.
+/// What a set is made of besides its patch. Lists are per vertex of the patch.
 pub(super) struct Making<'a> {
     pub compression: &'a Compression,
     /// Metres.
@@ -39,7 +39,7 @@ pub(super) struct Making<'a> {
 
 /// Stripes of a patch. Lists are per vertex of the patch unless said otherwise.
 #[derive(Debug)]
-pub(super) struct Field {
+pub(super) struct StripeSet {
     /// Vertices of the surface, ascending.
     pub vertices: Vec<u32>,
     /// Unit, along which the skin folds; the sign is arbitrary.
@@ -69,7 +69,7 @@ pub(super) fn smoothstep([low, high]: [f64; 2], x: f64) -> f64 {
     t * t * (3.0 - 2.0 * t)
 }
 
-impl Field {
+impl StripeSet {
     /// Of a patch that is not empty.
     pub fn new(patch: &Patch, making: Making) -> Result<Self, WrinkleError> {
         let Making { compression, wavelengths, sharpness, directions, mut creases, joints, masks } = making;
