@@ -103,7 +103,9 @@ fn shared(lost: Vec3A, overlap: Vec3A) -> Vec3A {
         fold.y = (lost.y - ab * fold.x - bc * fold.z).max(0.0);
         fold.z = (lost.z - ac * fold.x - bc * fold.y).max(0.0);
     }
-    fold
+    // Skin that folds both ways takes the stronger fold: two of the same height make a net.
+    let most = fold.max_element();
+    if most > 0.0 { fold * (fold / most) * (fold / most) } else { fold }
 }
 
 /// Means with the neighbours, `times` over.
