@@ -13,6 +13,10 @@ const LEAST_STRETCH: f64 = 0.4;
 /// at 45 degrees to what bending folds.
 const SAME_LINE: f64 = 0.75;
 
+/// Compression that decides between two lines across each other, as those of twist to either side. The first pose decides, so that
+/// all of the skin agrees; a sum of both has no line.
+const FOLD: f64 = 0.05;
+
 /// A triangle's plane at rest, and what it went through.
 #[derive(Clone, Debug, Default)]
 struct Triangle {
@@ -26,6 +30,8 @@ struct Triangle {
     most: f64,
     /// Lines that are another pattern's, along the axes, unit or zero.
     taken: [DVec2; 2],
+    /// Beside taken lines: the line of the first pose that compresses by [`FOLD`], along the axes; zero before.
+    first: DVec2,
 }
 
 /// Compression of every triangle over the poses added so far.
@@ -87,6 +93,17 @@ impl Compression {
             let (sin, cos) = angle.sin_cos();
             if triangle.taken.iter().any(|taken| taken.dot(DVec2::new(cos, sin)).powi(2) > SAME_LINE) {
                 return;
+            }
+            if triangle.taken[0] != DVec2::ZERO {
+                let own = DVec2::new(cos, sin);
+                if triangle.first == DVec2::ZERO && compression >= FOLD {
+                    triangle.first = own;
+                    // What came before was noise.
+                    triangle.lines = [0.0; 3];
+                }
+                if triangle.first != DVec2::ZERO && triangle.first.dot(own).powi(2) < 0.5 {
+                    return;
+                }
             }
             let weight = compression * compression;
             let line = [cos * cos, cos * sin, sin * sin];
