@@ -61,6 +61,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Job(arguments) => commands::job::bake::run(arguments, &console),
         Command::Reference(arguments) => commands::reference::run(arguments, &console),
         Command::Hero(arguments) => commands::hero::run(arguments, &console),
+        Command::Wrinkles(arguments) => commands::wrinkles::run(arguments, &console),
         Command::Tissue(arguments) => commands::tissue::run(arguments, &console),
         Command::Man(arguments) => commands::man::run(arguments, &console),
         Command::Completions(arguments) => commands::completions::run(arguments, &console),

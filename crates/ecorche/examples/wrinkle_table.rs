@@ -46,7 +46,8 @@ struct Row {
     new_pairs: usize,
     different_frames: usize,
     spacing: f32,
-    restored: f64,
+    restored: [f64; 2],
+    patterns: usize,
     per_degree: f32,
     cost: f64,
     popping: [f64; 2],
@@ -72,7 +73,8 @@ impl Row {
         };
         let mut contact = SelfContact::new(&surface.mesh.positions, &surface.mesh.triangles);
         let (mut new_pairs, mut taken_back, mut largest) = (0, 0, 0.0f32);
-        let (mut given_back, mut lost) = (0.0, 0.0);
+        // Of free skin, and of skin that a contact holds.
+        let (mut given_back, mut lost) = ([0.0; 2], [0.0; 2]);
         let (mut own, mut others) = (0.0, 0.0);
         let mut change: f32 = 0.0;
         let mut alone: Vec<Frame> = Vec::new();
@@ -87,10 +89,13 @@ impl Row {
             let report = after.report.surface.unwrap_or_default();
             taken_back += report.fell_back;
             largest = largest.max(report.largest);
-            for [short, long] in wrinkled.lengths_across_creases(&before, &after) {
+            let held =
+                |v: &u32| after.found.reports.get(*v as usize).is_some_and(|report| report.contact > 0.0);
+            for (corners, [short, long]) in wrinkled.lengths_across_creases(&before, &after) {
                 if (0.7..=0.9).contains(&short) {
-                    given_back += f64::from(long - short);
-                    lost += f64::from(1.0 - short);
+                    let of = usize::from(corners.iter().any(held));
+                    given_back[of] += f64::from(long - short);
+                    lost[of] += f64::from(1.0 - short);
                 }
             }
             for &(stage, milliseconds) in &after.found.stages {
@@ -143,7 +148,8 @@ impl Row {
             new_pairs,
             different_frames,
             spacing: wrinkled.wrinkles().map_or(0.0, |w| w.spacing_kept),
-            restored: if lost > 0.0 { given_back / lost } else { f64::NAN },
+            restored: [0, 1].map(|k| given_back[k] / lost[k]),
+            patterns: wrinkled.wrinkles().map_or(0, |w| w.patterns),
             per_degree: if largest > 0.0 { change / largest } else { 0.0 },
             cost: own / others,
             popping: [plain.popping_p99, creased.popping_p99].map(Option::unwrap_or_default),
@@ -159,7 +165,11 @@ impl Row {
         println!("  vertices taken back, over all frames {}", self.taken_back);
         println!("  frames that differ by order          {}", self.different_frames);
         println!("  area within 15 % of the wavelength   {:.1} %", 100.0 * self.spacing);
-        println!("  lost length given back (0.7 to 0.9)  {:.1} %", 100.0 * self.restored);
+        println!("  sets of stripes                      {}", self.patterns);
+        let [free, held] = self.restored.map(|share| 100.0 * share);
+        println!(
+            "  lost length given back (0.7 to 0.9)  {free:.1} % of free skin, {held:.1} % of skin in contact"
+        );
         println!("  largest change for a degree, of full {:.1} %", 100.0 * self.per_degree);
         println!("  popping p99 without, with            {:.3} {:.3}", self.popping[0], self.popping[1]);
         println!("  flicker p99 without, with            {:.3} {:.3}", self.flicker[0], self.flicker[1]);

@@ -1,6 +1,6 @@
 //! Commands that draw.
 
-use super::{CacheArguments, ImplicitArguments, Rig, SamplingArguments};
+use super::{CacheArguments, Deformation, ImplicitArguments, Rig, SamplingArguments};
 use crate::console::Console;
 use crate::{Failure, source};
 use clap::Args;
@@ -108,6 +108,38 @@ impl Drawing {
         }
         spread(plan, self.panels.unwrap_or(panels).into())
     }
+}
+
+/// Write wrinkles as maps, for engines that draw them on a coarse mesh.
+///
+/// OUT is a folder. Each mesh that wrinkles gets a picture of 16 bits for each set of stripes, in its texture coordinates: red the
+/// cosine of the phase, green the mask, blue the wavelength; and a NumPy table of how much the skin folds, per frame, vertex and
+/// set. wrinkles.json says how they belong together, and docs/methods/wrinkles.md how a shader uses them. With --subdivide the
+/// pattern is that of the finer mesh; the table is for the vertices of the file all the same.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  ecorche wrinkles hero.fbx -o maps --subdivide 2 --clip run
+  ecorche wrinkles hero.glb -o maps --subdivide 2 --wrinkles=0.012 --size 4096")]
+pub struct WrinkleArguments {
+    /// The character.
+    #[command(flatten)]
+    pub rig: Rig,
+    /// Folder to write to, made if missing
+    #[arg(long, short, value_name = "OUT")]
+    pub output: PathBuf,
+    /// Texels to a side of each map
+    #[arg(long, value_name = "N", default_value_t = 2048)]
+    pub size: usize,
+    /// Which moments.
+    #[command(flatten)]
+    pub sampling: SamplingArguments,
+    /// The method.
+    #[command(flatten)]
+    pub deformation: Deformation,
+    /// Disk cache.
+    #[command(flatten)]
+    pub cache: CacheArguments,
 }
 
 /// Show the fields under the skin.

@@ -10,7 +10,7 @@ mod simulate;
 
 pub use bake::{Bake, CrowdArguments, Demo, Job, Join, States};
 pub use character::{InfoArguments, Init, ProfileArguments, Samples, StudioArguments, TransferArguments};
-pub use draw::{FieldArguments, OperatorArguments, Render, Slice};
+pub use draw::{FieldArguments, OperatorArguments, Render, Slice, WrinkleArguments};
 pub use groups::{
     AnatomyArguments, CacheArguments, Deformation, ImplicitArguments, MotionArguments, Rig,
     SamplingArguments, Shot,
@@ -67,6 +67,7 @@ pub enum Command {
     Studio(StudioArguments),
     Samples(Samples),
     Field(FieldArguments),
+    Wrinkles(WrinkleArguments),
     Operator(OperatorArguments),
     Profile(ProfileArguments),
     Join(Join),

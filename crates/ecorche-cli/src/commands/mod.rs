@@ -23,6 +23,7 @@ pub mod states;
 pub mod studio;
 pub mod tissue;
 pub mod transfer;
+pub mod wrinkles;
 
 use crate::Failure;
 use crate::console::Console;
@@ -129,7 +130,13 @@ fn describe_wrinkles(wrinkles: &WrinkleSummary, console: &Console) {
         console.note("no wrinkles: no joint bends the skin");
         return;
     }
-    console.note(&format!("wrinkles at {} joints, {} vertices", drawn.len(), wrinkles.vertices));
+    console.note(&format!(
+        "wrinkles at {} joints, {} vertices; {} sets of stripes, {:.0} % of their area within 15 % of the wavelength",
+        drawn.len(),
+        wrinkles.vertices,
+        wrinkles.patterns,
+        100.0 * wrinkles.spacing_kept
+    ));
     for joint in &drawn {
         let (wavelength, edge) = (1e3 * joint.wavelength, 1e3 * joint.edge);
         console.detail(&format!("{}: wavelength {wavelength:.1} mm, edges {edge:.2} mm", joint.name));

@@ -37,6 +37,12 @@ impl Anatomy {
             for name in def.joint.keys() {
                 check.joint(&wrinkles.key("joint").key(name), name);
             }
+            let strokes = def.stroke.iter().enumerate().map(|(k, stroke)| ("stroke", k, &stroke.bone));
+            let dabs = def.dab.iter().enumerate().map(|(k, dab)| ("dab", k, &dab.bone));
+            for (list, k, bone) in strokes.chain(dabs) {
+                let Some(bone) = bone else { continue };
+                check.joint(&wrinkles.key(list).index(k).key("bone"), bone);
+            }
         }
         for (k, muscle) in self.body.muscle.iter().enumerate() {
             check.muscle(&root.key("muscle").index(k), muscle);

@@ -3,6 +3,7 @@
 //! Reading, writing, the comments of a new file, the studio's sliders and types and the reference page
 //! `docs/anatomy.md` all come from these descriptions. Defaults are those of the types the tables are read into.
 
+pub use super::wrinkle_keys::{DAB, STROKE, THESIS, WRINKLED_JOINT, WRINKLES};
 pub use crate::muscle::keys::{BONE, FAT, KEYS, MUSCLE};
 pub use crate::muscle::parametric::keys::PARAMETRIC;
 pub use crate::schema::{Key, Kind, Need, Range, Slider, Table};
@@ -11,7 +12,6 @@ use super::skin::{ControllerCurve, JointDef, SamplesDef, SchemeDef, SkinDef};
 use crate::field::grid::MAX_RESOLUTION;
 use crate::field::operator::{self, Controller};
 use crate::pieces::PieceDef;
-use crate::surface::wrinkles::{JointWrinkles, WrinkleDef};
 use std::collections::BTreeMap;
 
 /// The file as a whole.
@@ -265,74 +265,5 @@ static CURVE: Table = Table::of::<ControllerCurve>(
             Kind::Choice(&["theta", "amount"]),
             "Whether openings are amounts from 0 to 1 or the operator's theta from 0 to pi/4, in radians.",
         ),
-    ],
-);
-
-const WAVELENGTH: Kind = Kind::Number(Range::positive_to(1e3));
-const GAIN: Kind = Kind::Number(Range::within(0.0, 3.0));
-
-/// `[wrinkles]`
-pub static WRINKLES: Table = Table::of::<WrinkleDef>(
-    "Wrinkles",
-    "Creases of compressed skin. Where they lie and which way they run follows from what the skin goes through when joints bend, \
-     so the table may be empty. With it in the file, skin wrinkles.",
-    &[
-        Key::optional(
-            "wavelength",
-            WAVELENGTH,
-            "From crease to crease at rest; the mesh needs four edges for one. Absent: a share of the limb's radius at \
-             each joint.",
-        )
-        .unit("m")
-        .slider_in("mm", 1000.0, [1.0, 60.0, 0.5]),
-        Key::new(
-            "share",
-            Kind::Number(Range::positive_to(5.0)),
-            "The wavelength in radii of the limb where none is given.",
-        )
-        .slider_in("× r", 1.0, [0.1, 1.5, 0.05]),
-        Key::new(
-            "gain",
-            GAIN,
-            "Scale of the heights; 1 gives back most of the length that compressed skin loses.",
-        )
-        .slider_in("×", 1.0, [0.0, 2.0, 0.05]),
-        Key::new(
-            "onset",
-            Kind::Number(Range::within(0.0, 0.5)),
-            "Share of its length that skin may lose before it wrinkles.",
-        )
-        .slider(0.0, 0.2, 0.005),
-        Key::new(
-            "ramp",
-            Kind::Number(Range::within(0.001, 1.0)),
-            "Share of its length over which wrinkles appear. Lower: sooner, and more suddenly.",
-        )
-        .slider(0.01, 0.2, 0.005),
-        Key::new(
-            "sharpness",
-            Kind::Number(Range::within(0.0, 0.25)),
-            "How much narrower valleys are than ridges; 0 is a sine.",
-        )
-        .slider(0.0, 0.25, 0.01),
-        Key::new("joints", Kind::NAMES, "Joints whose skin wrinkles. Empty: all."),
-        Key::new("joint", Kind::ByName(&WRINKLED_JOINT), "Joints with settings of their own, by name."),
-    ],
-);
-
-/// `[wrinkles.joint."NAME"]`
-pub static WRINKLED_JOINT: Table = Table::of::<JointWrinkles>(
-    "JointWrinkles",
-    "What the skin of one joint does differently.",
-    &[
-        Key::optional("wavelength", WAVELENGTH, "From crease to crease at rest. Absent: as for all joints.")
-            .unit("m")
-            .slider_in("mm", 1000.0, [1.0, 60.0, 0.5]),
-        Key::optional(
-            "gain",
-            GAIN,
-            "Scale of the heights; 0 leaves the joint smooth. Absent: as for all joints.",
-        )
-        .slider_in("×", 1.0, [0.0, 2.0, 0.05]),
     ],
 );

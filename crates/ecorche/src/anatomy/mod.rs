@@ -58,11 +58,12 @@ mod problem;
 mod rules;
 mod skin;
 pub mod transfer;
+mod wrinkle_keys;
 mod write;
 
 pub use crate::pieces::{Layering, PieceDef, RoleDef};
 pub use crate::schema::{Path, Problem, Step, Value};
-pub use crate::surface::wrinkles::{JointWrinkles, WrinkleDef};
+pub use crate::surface::wrinkles::{Dab, JointWrinkles, Stroke, ThesisDef, WrinkleDef};
 pub use edit::{Edit, EditError, History, Kind, Target};
 pub use file::{AnatomyFile, FileError};
 pub use frames::BindFrames;

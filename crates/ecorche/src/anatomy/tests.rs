@@ -465,6 +465,9 @@ fn the_types_have_the_keys_of_the_tables_and_no_others() {
     check(&keys::JOINT, fields(JointDef::default()));
     check(&keys::WRINKLES, fields(WrinkleDef::default()));
     check(&keys::WRINKLED_JOINT, fields(JointWrinkles::default()));
+    check(&keys::STROKE, fields(Stroke::default()));
+    check(&keys::DAB, fields(Dab::default()));
+    check(&keys::THESIS, fields(ThesisDef::default()));
     check(&keys::MUSCLE, fields(MuscleDef::default()));
     check(&keys::PARAMETRIC, fields(crate::muscle::parametric::ParametricDef::default()));
     check(&keys::FAT, fields(FatDef::default()));
@@ -509,6 +512,9 @@ fn every_default_and_every_choice_of_the_tables_can_be_read() {
         ("[skin.joint.a]", "", &keys::JOINT),
         ("[wrinkles]", "", &keys::WRINKLES),
         ("[wrinkles.joint.a]", "", &keys::WRINKLED_JOINT),
+        ("[wrinkles.thesis]", "", &keys::THESIS),
+        ("[[wrinkles.stroke]]", "points = [[0, 0, 0], [0, 1, 0]]", &keys::STROKE),
+        ("[[wrinkles.dab]]", "at = [0, 0, 0]", &keys::DAB),
         ("[[muscle]]", ends, &keys::MUSCLE),
         ("[[parametric]]", line, &keys::PARAMETRIC),
         ("[[fat]]", pad, &keys::FAT),

@@ -46,7 +46,7 @@ use crate::muscle::parametric::{self, Parametric};
 use crate::muscle::{self, BuildError, Flesh, Musculature};
 use crate::parts::Parts;
 use crate::skinning::{self, CentresOfRotation, Skinner, Skinning, Surface};
-use crate::surface::wrinkles::{WrinkleError, WrinkleSummary};
+use crate::surface::wrinkles::{MapError, WrinkleError, WrinkleMap, WrinkleSummary};
 use crate::surface::{self, LayerDef, Layers, SurfaceReport};
 use crate::tracking::{VertexReport, robust};
 use crate::watch::Watch;
@@ -284,9 +284,28 @@ impl Body {
         Some(self.layers.as_ref()?.wrinkles()?.summary())
     }
 
-    /// Length across the creases, relative to rest, of every triangle that wrinkles fully: in a frame without wrinkles and in one
-    /// with them. Empty without wrinkles.
-    pub fn lengths_across_creases(&self, smooth: &Frame, wrinkled: &Frame) -> Vec<[f32; 2]> {
+    /// The pattern of wrinkles in texture coordinates, a picture per mesh and set of stripes, `size` texels to a side.
+    pub fn wrinkle_maps(&self, size: usize) -> Result<Vec<WrinkleMap>, MapError> {
+        let wrinkles = self.layers.as_ref().and_then(|layers| layers.wrinkles());
+        let (surface, wrinkles) = self.surface.as_ref().zip(wrinkles).ok_or(MapError::Smooth)?;
+        wrinkles.maps(&self.character, surface, size)
+    }
+
+    /// How much the skin folds in the frame that was deformed last with `workspace`: per file vertex of mesh `m`, one number for each
+    /// set of stripes. A height is that times wavelength, mask and wave, over pi. Zeros without wrinkles.
+    pub fn folds(&self, m: usize, workspace: &Workspace) -> Vec<[f32; 3]> {
+        let count = self.character.meshes[m].positions.len();
+        let Some((surface, layers)) = self.surface.as_ref().zip(self.layers.as_ref()) else {
+            return vec![[0.0; 3]; count];
+        };
+        let folds = layers.folds(&workspace.layers);
+        let fold = |v| surface.vertex_of(&self.character, m, v).and_then(|s| folds.get(s as usize));
+        (0..count).map(|v| fold(v).map_or([0.0; 3], |fold| fold.to_array())).collect()
+    }
+
+    /// Of every triangle of the surface that wrinkles fully: its corners, and its length across the creases relative to rest, in a frame
+    /// without wrinkles and in one with them. Empty without wrinkles.
+    pub fn lengths_across_creases(&self, smooth: &Frame, wrinkled: &Frame) -> Vec<([u32; 3], [f32; 2])> {
         let layers = self.layers.as_ref().and_then(|layers| layers.wrinkles());
         let Some((surface, wrinkles)) = self.surface.as_ref().zip(layers) else { return Vec::new() };
         wrinkles.lengths(&surface.positions(smooth), &surface.positions(wrinkled)).collect()

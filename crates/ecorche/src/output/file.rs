@@ -163,7 +163,7 @@ impl PendingFiles {
     }
 
     /// Gives every file its name and lists them.
-    pub(crate) fn commit(self) -> Result<Vec<PathBuf>, WriteError> {
+    pub fn commit(self) -> Result<Vec<PathBuf>, WriteError> {
         for (number, target) in self.targets.iter().enumerate() {
             std::fs::rename(self.staged(number), target).map_err(|source| self.error(number, source))?;
         }

@@ -25,6 +25,7 @@ pub mod sheet;
 pub mod sketch_graph;
 mod text;
 mod usd;
+pub mod wrinkle_maps;
 
 pub use colour::{Colour, ColourMap};
 pub use picture::Picture;

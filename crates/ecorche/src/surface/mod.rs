@@ -193,6 +193,15 @@ impl Layers {
         self.layers.iter().any(|built| built.layer.remembers())
     }
 
+    /// How much the skin folds in the frame that used `w` last, see [`Wrinkles::folds`]; zeros without wrinkles.
+    pub fn folds(&self, w: &Workspace) -> Vec<Vec3A> {
+        let mut folds = vec![Vec3A::ZERO; w.displacements.len()];
+        if let Some(wrinkles) = self.wrinkles() {
+            wrinkles.folds(&w.scratch, &mut folds);
+        }
+        folds
+    }
+
     /// The first layer of wrinkles; `None` without one.
     pub fn wrinkles(&self) -> Option<&Wrinkles> {
         self.layers.iter().find_map(|built| built.wrinkles.as_deref())

@@ -9,6 +9,14 @@ const IGNORED: f64 = 0.03;
 /// A triangle shorter than this share of its rest length is folded by skinning, not compressed; it counts as this.
 const LEAST_STRETCH: f64 = 0.4;
 
+/// Compression along a line at less than this angle from a pattern's is that pattern's: cosine squared of 30 degrees. Twist folds skin
+/// at 45 degrees to what bending folds.
+const SAME_LINE: f64 = 0.75;
+
+/// Compression that decides between two lines across each other, as those of twist to either side. The first pose decides, so that
+/// all of the skin agrees; a sum of both has no line.
+const FOLD: f64 = 0.05;
+
 /// A triangle's plane at rest, and what it went through.
 #[derive(Clone, Debug, Default)]
 struct Triangle {
@@ -20,6 +28,10 @@ struct Triangle {
     lines: [f64; 3],
     /// The largest compression, 0 to 1.
     most: f64,
+    /// Lines that are another pattern's, along the axes, unit or zero.
+    taken: [DVec2; 2],
+    /// Beside taken lines: the line of the first pose that compresses by [`FOLD`], along the axes; zero before.
+    first: DVec2,
 }
 
 /// Compression of every triangle over the poses added so far.
@@ -46,6 +58,19 @@ impl Compression {
         Self { triangles: (0..rest.triangles.len()).map(triangle).collect() }
     }
 
+    /// Before the first pose; what is compressed along lines that are `taken` will not count. Each list has a unit line per triangle,
+    /// zero for none; the first two lists count.
+    pub fn beside(rest: &TriMesh, taken: &[Vec<DVec3>]) -> Self {
+        let mut compression = Self::new(rest);
+        for (t, triangle) in compression.triangles.iter_mut().enumerate() {
+            let [x, y] = triangle.axes;
+            for (own, lines) in triangle.taken.iter_mut().zip(taken) {
+                *own = DVec2::new(lines[t].dot(x), lines[t].dot(y)).normalize_or_zero();
+            }
+        }
+        compression
+    }
+
     /// Adds a pose of the same surface.
     pub fn add(&mut self, rest: &TriMesh, positions: &[Vec3]) {
         self.triangles.par_iter_mut().zip(&rest.triangles).for_each(|(triangle, corners)| {
@@ -66,6 +91,20 @@ impl Compression {
             let angle = 0.5 * xy.atan2(half) + std::f64::consts::FRAC_PI_2;
             let compression = 1.0 - stretch.max(LEAST_STRETCH) - IGNORED;
             let (sin, cos) = angle.sin_cos();
+            if triangle.taken.iter().any(|taken| taken.dot(DVec2::new(cos, sin)).powi(2) > SAME_LINE) {
+                return;
+            }
+            if triangle.taken[0] != DVec2::ZERO {
+                let own = DVec2::new(cos, sin);
+                if triangle.first == DVec2::ZERO && compression >= FOLD {
+                    triangle.first = own;
+                    // What came before was noise.
+                    triangle.lines = [0.0; 3];
+                }
+                if triangle.first != DVec2::ZERO && triangle.first.dot(own).powi(2) < 0.5 {
+                    return;
+                }
+            }
             let weight = compression * compression;
             let line = [cos * cos, cos * sin, sin * sin];
             triangle.lines.iter_mut().zip(line).for_each(|(sum, l)| *sum += weight * l);

@@ -8,6 +8,9 @@
 //! | `a` | height | `wavelength / pi sqrt(lambda e') mask gain (1 - contact)`: a wave of that height has the length that is lost |
 //! | `u` | `wave` | `(cos phi - s cos 2 phi) / sqrt(1 + 4 s^2)` with phase `phi` and sharpness `s` |
 //!
+//! With several patterns, what one loses along its line another loses in part along its own: a fold is counted once. `lost` is taken
+//! as a sum of folds along the lines, none negative, that fits best ([`shared`]), and the offsets of the patterns are added.
+//!
 //! The offset is `a u`. Where nothing is compressed by more than the onset, it is exactly 0.
 
 use super::Workspace;
@@ -28,7 +31,7 @@ pub(super) fn heights(pattern: &Pattern, def: &WrinkleDef, scene: &Scene, w: &mu
         .gauges
         .par_iter()
         .with_min_len(VERTICES_PER_TASK)
-        .map(|gauge| 1.0 - gauge.length(at))
+        .map(|gauge| gauge.present - gauge.lengths(at))
         .collect_into_vec(&mut w.lost);
     let lost = &w.lost;
     (0..pattern.vertices.len())
@@ -36,12 +39,12 @@ pub(super) fn heights(pattern: &Pattern, def: &WrinkleDef, scene: &Scene, w: &mu
         .with_min_len(VERTICES_PER_TASK)
         .map(|v| {
             let around = pattern.gauges_of.get(v);
-            let mean = around.iter().map(|&g| lost[g as usize]).sum::<f32>() / around.len().max(1) as f32;
+            let mean = around.iter().map(|&g| lost[g as usize]).sum::<Vec3A>() / around.len().max(1) as f32;
             // A pose that is not finite wrinkles nothing.
-            if mean.is_finite() { (mean - def.onset).clamp(0.0, 1.0) } else { 0.0 }
+            if mean.is_finite() { (mean - def.onset).clamp(Vec3A::ZERO, Vec3A::ONE) } else { Vec3A::ZERO }
         })
         .collect_into_vec(&mut w.compression);
-    average(&pattern.rings, pattern.means, &mut w.compression, &mut w.averaged);
+    average(&pattern.rings, pattern.means, &mut w.compression, &mut w.averages);
     w.held.clear();
     w.held.extend(pattern.vertices.iter().map(|&v| scene.contact[v as usize].clamp(0.0, 1.0)));
     if w.held.iter().any(|&held| held > 0.0) {
@@ -53,14 +56,20 @@ pub(super) fn heights(pattern: &Pattern, def: &WrinkleDef, scene: &Scene, w: &mu
         .with_min_len(VERTICES_PER_TASK)
         .map(|v| {
             let compressed = compression[v];
-            if compressed <= 0.0 || pattern.scale[v] <= 0.0 {
-                return 0.0;
+            if compressed.max_element() <= 0.0 {
+                return Vec3A::ZERO;
             }
+            let compressed =
+                if pattern.count > 1 { shared(compressed, pattern.overlap[v]) } else { compressed };
             let eased = compressed * compressed / (compressed + def.ramp);
+            let kept = (1.0 - compressed).max(Vec3A::ZERO) * eased;
             let free = 1.0 - held[v].min(1.0);
-            pattern.scale[v] * ((1.0 - compressed).max(0.0) * eased).sqrt() * free * pattern.wave[v]
+            free * pattern.gain[v] * Vec3A::new(kept.x.sqrt(), kept.y.sqrt(), kept.z.sqrt())
         })
-        .collect_into_vec(&mut w.heights);
+        .collect_into_vec(&mut w.folds);
+    let at = w.folds.iter().zip(&pattern.scale).zip(&pattern.wave);
+    w.heights.clear();
+    w.heights.extend(at.map(|((&fold, &scale), &wave)| (fold * scale).dot(wave)));
     let heights = &w.heights;
     pattern
         .vertices
@@ -72,7 +81,7 @@ pub(super) fn heights(pattern: &Pattern, def: &WrinkleDef, scene: &Scene, w: &mu
 }
 
 /// Of the skin around a vertex, by area; zero where there is none.
-fn normal(scene: &Scene, v: u32) -> Vec3A {
+pub(super) fn normal(scene: &Scene, v: u32) -> Vec3A {
     let triangles = scene.adjacency.triangles_of_vertex.get(v as usize).iter();
     let sum: Vec3A = triangles
         .map(|&t| {
@@ -83,8 +92,24 @@ fn normal(scene: &Scene, v: u32) -> Vec3A {
     sum.normalize_or_zero()
 }
 
+/// Of compressions along three lines, how much is a fold along each: the nonnegative least squares of symmetric tensors, by
+/// coordinate descent. `overlap`: squared cosines between the first line and the second, the first and the third, and the
+/// others.
+fn shared(lost: Vec3A, overlap: Vec3A) -> Vec3A {
+    let [ab, ac, bc] = overlap.to_array();
+    let mut fold = Vec3A::ZERO;
+    for _ in 0..8 {
+        fold.x = (lost.x - ab * fold.y - ac * fold.z).max(0.0);
+        fold.y = (lost.y - ab * fold.x - bc * fold.z).max(0.0);
+        fold.z = (lost.z - ac * fold.x - bc * fold.y).max(0.0);
+    }
+    // Skin that folds both ways takes the stronger fold: two of the same height make a net.
+    let most = fold.max_element();
+    if most > 0.0 { fold * (fold / most) * (fold / most) } else { fold }
+}
+
 /// Means with the neighbours, `times` over.
-fn average(rings: &Lists, times: usize, values: &mut Vec<f32>, other: &mut Vec<f32>) {
+fn average(rings: &Lists, times: usize, values: &mut Vec<Vec3A>, other: &mut Vec<Vec3A>) {
     for _ in 0..times {
         let now = &*values;
         (0..now.len())
@@ -92,7 +117,7 @@ fn average(rings: &Lists, times: usize, values: &mut Vec<f32>, other: &mut Vec<f
             .with_min_len(VERTICES_PER_TASK)
             .map(|v| {
                 let ring = rings.get(v);
-                let sum = ring.iter().map(|&w| now[w as usize]).sum::<f32>();
+                let sum = ring.iter().map(|&w| now[w as usize]).sum::<Vec3A>();
                 if ring.is_empty() { now[v] } else { 0.5 * (now[v] + sum / ring.len() as f32) }
             })
             .collect_into_vec(other);

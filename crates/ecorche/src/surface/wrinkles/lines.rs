@@ -36,11 +36,16 @@ impl Tangents {
     }
 }
 
-/// Unit lines of a patch in space; the sign of each is arbitrary. `length`: of smoothing, metres, one per vertex.
+/// A line that was given holds so much more than one that was found.
+const GIVEN: f64 = 20.0;
+
+/// Unit lines of a patch in space; the sign of each is arbitrary. Per vertex: `length` of smoothing, metres, and `given` lines
+/// times how much they hold, zero for none.
 pub(super) fn smooth(
     patch: &Patch,
     compression: &Compression,
     length: &[f64],
+    given: &[DVec3],
 ) -> Result<Vec<DVec3>, FactorError> {
     let tangents: Vec<Tangents> = patch.normals.iter().map(|&n| Tangents::of(n)).collect();
     // Twice the angle, times the confidence.
@@ -53,7 +58,11 @@ pub(super) fn smooth(
         let (tx, ty) = (tensor * axes.x, tensor * axes.y);
         let (xx, xy, yy) = (axes.x.dot(tx), axes.x.dot(ty), axes.y.dot(ty));
         let line = DVec2::new(xx - yy, 2.0 * xy);
-        found.push(if xx + yy > 0.0 { line / (xx + yy) } else { DVec2::ZERO });
+        let own = if xx + yy > 0.0 { line / (xx + yy) } else { DVec2::ZERO };
+        let flat = DVec2::new(given[v].dot(axes.x), given[v].dot(axes.y));
+        let held = flat.length();
+        let twice = flat.normalize_or_zero().rotate(flat.normalize_or_zero());
+        found.push(own * (1.0 - held).max(0.0) + twice * GIVEN * held);
     }
     let mut lower = Vec::with_capacity(8 * patch.edges.len() + 2 * patch.len());
     let mut columns = [vec![0.0; 2 * patch.len()]];

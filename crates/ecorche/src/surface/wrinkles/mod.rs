@@ -14,29 +14,34 @@
 
 mod apart;
 pub(crate) mod compression;
+mod creases;
 mod definition;
+mod exercise;
 mod heights;
 mod lines;
+mod maps;
 mod patch;
 mod pattern;
 mod regions;
+mod stripe_set;
 mod stripes;
-#[cfg(test)]
-mod tests;
+mod thesis;
 
-pub use definition::{JointWrinkles, WrinkleDef};
+pub use definition::{Curves, Dab, JointWrinkles, Stroke, System, ThesisDef, WrinkleDef};
+pub use maps::{MapError, Texel, WrinkleMap};
 pub use regions::WrinkledJoint;
 
 use super::{Layer, Scene, Scratch, SurfaceReport};
-use crate::character::motion::{farthest_turns, range_of_motion};
-use crate::character::{Character, Pose};
+use crate::character::Character;
 use crate::geom::Adjacency;
 use crate::math::sparse::FactorError;
-use crate::skinning::{self, Skinner, Surface};
-use compression::Compression;
+use crate::skinning::{Skinner, Surface};
+use exercise::Exercise;
 use glam::{Vec3, Vec3A};
-use pattern::Pattern;
+use pattern::{Ground, Pattern};
 use std::fmt;
+use stripe_set::StripeSet;
+use thesis::Thesis;
 
 /// Why a body has no wrinkles although they were asked for.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -52,6 +57,20 @@ pub enum WrinkleError {
     NoSkin {
         /// As written.
         joint: String,
+    },
+    /// A clip of the settings does not exist.
+    #[error("wrinkles: the character has no clip \"{clip}\"; {known}")]
+    NoClip {
+        /// As written.
+        clip: String,
+        /// The clips there are.
+        known: String,
+    },
+    /// A stroke or dab is not on skin that joints bend.
+    #[error("wrinkles: {what} lies on no skin that a joint bends; move it to the skin, or make it wider")]
+    OffSkin {
+        /// Which one, counted from 1.
+        what: String,
     },
     /// The mesh cannot hold such short waves.
     #[error(
@@ -86,6 +105,12 @@ pub struct WrinkleSummary {
     /// Joints whose skin can wrinkle, parents first, and whether the mesh is fine enough for it. Empty if no joint bends the
     /// skin.
     pub joints: Vec<WrinkledJoint>,
+    /// Sets of stripes that lie over each other, 0 to 3.
+    pub patterns: usize,
+    /// See [`WrinkleDef::sharpness`].
+    pub sharpness: f32,
+    /// Pieces of the thesis' curves; 0 for stripes.
+    pub segments: usize,
     /// Vertices of the surface that can be displaced.
     pub vertices: usize,
     /// Share of the area that wrinkles on which the stripes are within 15 % of their wavelength; 1 without any.
@@ -97,6 +122,9 @@ pub struct WrinkleSummary {
 pub(crate) struct Wrinkles {
     def: WrinkleDef,
     pattern: Pattern,
+    sets: Vec<StripeSet>,
+    /// Curves, if the settings want them.
+    thesis: Option<Thesis>,
     /// Connected component of every vertex of the surface.
     component: Vec<u32>,
 }
@@ -110,44 +138,58 @@ impl Wrinkles {
         skinner: &Skinner,
         def: &WrinkleDef,
     ) -> Result<Self, WrinkleError> {
-        let compression = over_range(character, surface, skinner);
-        let pattern = Pattern::new(surface, adjacency, &character.skeleton, &compression, def)?;
-        Ok(Self { def: def.clone(), pattern, component: adjacency.components().0 })
+        let exercise = Exercise::new(character, surface, skinner, &def.clips)?;
+        let ground = Ground::new(surface, adjacency, &character.skeleton, def, exercise.compression(&[]))?;
+        let sets = ground.sets(|taken| exercise.compression(taken))?;
+        let pattern = Pattern::new(&ground, &sets);
+        let thesis = (def.system == System::Thesis)
+            .then(|| Thesis::new(&exercise, &ground, adjacency, &sets, &pattern.vertices, &def.thesis));
+        Ok(Self { def: def.clone(), pattern, sets, thesis, component: adjacency.components().0 })
     }
 
     pub fn summary(&self) -> WrinkleSummary {
         let Pattern { joints, scale, spacing_kept, .. } = &self.pattern;
-        let vertices = scale.iter().filter(|&&scale| scale > 0.0).count();
-        WrinkleSummary { joints: joints.clone(), vertices, spacing_kept: *spacing_kept }
+        let vertices = scale.iter().filter(|scale| scale.max_element() > 0.0).count();
+        WrinkleSummary {
+            patterns: self.pattern.count,
+            sharpness: self.def.sharpness,
+            segments: self.thesis.as_ref().map_or(0, Thesis::segments),
+            joints: joints.clone(),
+            vertices,
+            spacing_kept: *spacing_kept,
+        }
     }
 
-    /// Length along the lines, relative to rest, of triangles that wrinkle fully: without wrinkles and with them. Positions are
-    /// those of the surface's vertices.
+    /// The pattern of every mesh in texture coordinates.
+    pub fn maps(
+        &self,
+        character: &Character,
+        surface: &Surface,
+        size: usize,
+    ) -> Result<Vec<WrinkleMap>, MapError> {
+        maps::maps(character, surface, &self.sets, size)
+    }
+
+    /// How much the skin folds in the frame that used `scratch` last: per vertex of the surface, by set of stripes; a height is that
+    /// times wavelength and mask over pi.
+    pub fn folds(&self, scratch: &Scratch, folds: &mut [Vec3A]) {
+        for (&v, &fold) in self.pattern.vertices.iter().zip(&scratch.wrinkles.folds) {
+            folds[v as usize] = fold;
+        }
+    }
+
+    /// Of triangles that wrinkle fully: corners, and length along the first set's lines relative to rest, without wrinkles and with
+    /// them. Positions are those of the surface's vertices.
     pub fn lengths<'a>(
         &'a self,
         smooth: &'a [Vec3],
         wrinkled: &'a [Vec3],
-    ) -> impl Iterator<Item = [f32; 2]> + 'a {
+    ) -> impl Iterator<Item = ([u32; 3], [f32; 2])> + 'a {
         let full = self.pattern.gauges.iter().filter(|gauge| gauge.full);
-        full.map(move |gauge| [smooth, wrinkled].map(|at| gauge.length(|v| at[v as usize].into())))
+        full.map(move |gauge| {
+            (gauge.corners, [smooth, wrinkled].map(|at| gauge.lengths(|v| at[v as usize].into()).x))
+        })
     }
-}
-
-/// Compression of the skin where the exercise of the range of motion turns joints farthest.
-fn over_range(character: &Character, surface: &Surface, skinner: &Skinner) -> Compression {
-    let rest = &surface.mesh;
-    let mut compression = Compression::new(rest);
-    let Some(clip) = range_of_motion(character) else { return compression };
-    let mut pose = Pose::rest(character);
-    let mut positions = vec![Vec3::ZERO; rest.positions.len()];
-    let mut workspace = skinning::Workspace::default();
-    for time in farthest_turns(&clip) {
-        clip.sample(time, &mut pose);
-        let posed = surface.posed_from_rest(character, &pose);
-        skinner.skin(&posed, &rest.positions, &mut positions, &mut workspace);
-        compression.add(rest, &positions);
-    }
-    compression
 }
 
 impl Layer for Wrinkles {
@@ -159,7 +201,10 @@ impl Layer for Wrinkles {
         displacements: &mut [Vec3A],
     ) -> SurfaceReport {
         let w = &mut scratch.wrinkles;
-        heights::heights(&self.pattern, &self.def, scene, w);
+        match &self.thesis {
+            Some(thesis) => thesis.heights(&self.def.thesis, scene, &self.pattern.vertices, w),
+            None => heights::heights(&self.pattern, &self.def, scene, w),
+        }
         let fell_back = apart::keep_apart(&self.pattern, &self.component, scene, w);
         for ((&v, &normal), &height) in self.pattern.vertices.iter().zip(&w.normals).zip(&w.heights) {
             displacements[v as usize] = normal * height;
@@ -171,13 +216,19 @@ impl Layer for Wrinkles {
 /// Scratch of a frame. Lists are per vertex of the pattern unless said otherwise.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Workspace {
+    /// By set of stripes, as [`Wrinkles::folds`] says.
+    folds: Vec<Vec3A>,
     /// Signed, metres, positive outward.
     heights: Vec<f32>,
     normals: Vec<Vec3A>,
-    compression: Vec<f32>,
+    /// Along the lines of each pattern.
+    compression: Vec<Vec3A>,
     held: Vec<f32>,
     averaged: Vec<f32>,
-    /// Per gauge: share of its length that is lost, negative where it is stretched.
-    lost: Vec<f32>,
+    averages: Vec<Vec3A>,
+    /// Per gauge and pattern: share of its length that is lost, negative where it is stretched.
+    lost: Vec<Vec3A>,
+    /// Of each joint with curves, how far they are risen, 0 to 1.
+    risen: Vec<f32>,
     apart: apart::Workspace,
 }

@@ -39,12 +39,13 @@ pub(super) struct Patch<'a> {
 }
 
 impl<'a> Patch<'a> {
-    /// The vertices of `rest` that are compressed in some pose and pass `wanted`.
+    /// The vertices of `rest` that pass `wanted` and are compressed in some pose or pass `marked`.
     pub fn new(
         rest: &'a TriMesh,
         adjacency: &'a Adjacency,
         compression: &Compression,
         wanted: impl Fn(usize) -> bool,
+        marked: impl Fn(usize) -> bool,
     ) -> Self {
         let surface_areas: Vec<f64> = (0..rest.triangles.len())
             .map(|t| {
@@ -62,7 +63,7 @@ impl<'a> Patch<'a> {
                 area += surface_areas[t as usize];
             }
             let mean = if area > 0.0 { sum / area } else { 0.0 };
-            if mean > NEVER && wanted(v) {
+            if (mean > NEVER || marked(v)) && wanted(v) {
                 vertices.push(v as u32);
                 most.push(mean);
             }
@@ -136,8 +137,13 @@ impl<'a> Patch<'a> {
 
     /// Connected sets of vertices, numbered in order of their first.
     pub fn components(&self) -> (Vec<usize>, usize) {
+        self.components_where(|_| true)
+    }
+
+    /// Connected sets of vertices that pass `linked`; each other vertex is a set by itself.
+    pub fn components_where(&self, linked: impl Fn(usize) -> bool) -> (Vec<usize>, usize) {
         let mut neighbours = vec![Vec::new(); self.len()];
-        for edge in &self.edges {
+        for edge in self.edges.iter().filter(|edge| linked(edge.a) && linked(edge.b)) {
             neighbours[edge.a].push(edge.b);
             neighbours[edge.b].push(edge.a);
         }

@@ -24,6 +24,8 @@ pub struct WrinkledJoint {
     pub vertices: usize,
     /// From crease to crease at rest, metres.
     pub wavelength: f32,
+    /// Of the limb, metres.
+    pub radius: f32,
     /// Mean length of an edge there, metres.
     pub edge: f32,
     /// How often the mesh must be subdivided, each time halving its edges, before wrinkles are drawn; 0: they are.
@@ -137,7 +139,8 @@ pub(super) fn joints(
             continue;
         }
         let subdivisions = subdivisions(wavelength, edge);
-        let joint = WrinkledJoint { name: name.clone(), vertices: own.len(), wavelength, edge, subdivisions };
+        let joint =
+            WrinkledJoint { name: name.clone(), vertices: own.len(), wavelength, radius, edge, subdivisions };
         if given.is_some() && subdivisions > 0 {
             return Err(WrinkleError::Coarse { joint });
         }
@@ -153,7 +156,7 @@ pub(super) fn joints(
 }
 
 /// Along the bone that starts at a joint, or else the one that ends there; zero without either.
-fn bone_direction(skeleton: &Skeleton, at: &[Vec3], joint: usize) -> Vec3 {
+pub(super) fn bone_direction(skeleton: &Skeleton, at: &[Vec3], joint: usize) -> Vec3 {
     let children =
         skeleton.children(joint).filter(|&c| skeleton.joints[c].in_skin).map(|c| at[c] - at[joint]);
     let longest = children.max_by(|a, b| a.length_squared().total_cmp(&b.length_squared()));

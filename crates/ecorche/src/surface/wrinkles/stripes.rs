@@ -4,8 +4,10 @@
 //!
 //! Differs in: after the smallest eigenvector the phases are taken for themselves, at unit size, and diffused a few times. An
 //! eigenvector alone settles on the part of the skin that suits it best and leaves noise on the others. Each connected part of
-//! the skin is normalised by itself for the same reason.
+//! the skin is normalised by itself for the same reason. Creases pin the phase: at half a turn on the crease, growing by a turn per
+//! wavelength across it.
 
+use super::creases::Crease;
 use super::lines::{agreement, couple};
 use super::patch::Patch;
 use crate::math::sparse::{FactorError, SparseCholesky};
@@ -14,6 +16,8 @@ use std::f64::consts::TAU;
 
 /// Steps towards the smallest eigenvector.
 const ITERATIONS: usize = 20;
+/// How much more a crease holds the phase than the skin a wavelength around does.
+const PIN: f64 = 100.0;
 /// Diffusions of the phases after it.
 const DIFFUSIONS: usize = 12;
 
@@ -49,8 +53,22 @@ fn step(patch: &Patch, lines: &[DVec3], wavelengths: &[f64], a: usize, b: usize)
 }
 
 /// `wavelengths`: wanted, metres, per vertex.
-pub(super) fn stripes(patch: &Patch, lines: &[DVec3], wavelengths: &[f64]) -> Result<Stripes, FactorError> {
+pub(super) fn stripes(
+    patch: &Patch,
+    lines: &[DVec3],
+    wavelengths: &[f64],
+    creases: &[Option<Crease>],
+) -> Result<Stripes, FactorError> {
     let size = patch.len();
+    // How much each phase is held, and where.
+    let pins: Vec<(f64, DVec2)> = (0..size)
+        .map(|v| {
+            let Some(crease) = creases[v] else { return (0.0, DVec2::X) };
+            let held = PIN * crease.band(wavelengths[v]) * patch.areas[v] / (wavelengths[v] * wavelengths[v]);
+            let along = crease.distance * crease.across.dot(lines[v]).signum();
+            (held, -DVec2::from_angle(TAU * along / wavelengths[v]))
+        })
+        .collect();
     let mut lower = Vec::with_capacity(8 * patch.edges.len() + 4 * size);
     for edge in &patch.edges {
         let Step { angle, agree } = step(patch, lines, wavelengths, edge.a, edge.b);
@@ -63,8 +81,19 @@ pub(super) fn stripes(patch: &Patch, lines: &[DVec3], wavelengths: &[f64]) -> Re
     let masses = |share: f64| -> Vec<f64> {
         (0..size).map(|v| share * patch.areas[v] / (wavelengths[v] * wavelengths[v])).collect()
     };
-    solve(&lower, &masses(1e-3), ITERATIONS, &mut columns, |x| per_component(x, &components))?;
-    solve(&lower, &masses(0.5), DIFFUSIONS, &mut columns, per_vertex)?;
+    let pinned: Vec<bool> = {
+        let mut pinned = vec![false; components.1];
+        pins.iter().zip(&components.0).for_each(|(pin, &c)| pinned[c] |= pin.0 > 0.0);
+        components.0.iter().map(|&c| pinned[c]).collect()
+    };
+    // Skin with creases starts from them; all other skin finds its own phase.
+    columns[0].iter_mut().enumerate().filter(|(i, _)| pinned[i / 2]).for_each(|(_, x)| *x = 0.0);
+    let scale = |x: &mut [f64]| {
+        per_component(x, &components);
+        x.iter_mut().enumerate().filter(|(i, _)| pinned[i / 2]).for_each(|(_, x)| *x = 0.0);
+    };
+    solve(&lower, &masses(1e-3), &pins, ITERATIONS, &mut columns, scale)?;
+    solve(&lower, &masses(0.5), &pins, DIFFUSIONS, &mut columns, per_vertex)?;
     let phases: Vec<DVec2> =
         (0..size).map(|v| DVec2::new(columns[0][2 * v], columns[0][2 * v + 1])).collect();
     let phases: Vec<DVec2> = phases.into_iter().map(|z| z.normalize_or(DVec2::X)).collect();
@@ -102,22 +131,26 @@ fn change(
     ((ab + bc - ac).abs() < 0.5).then_some([ab, ac])
 }
 
-/// Repeats: scale, multiply by the masses, solve.
+/// Repeats: scale, multiply by the masses, add the pins, solve.
 fn solve(
     lower: &[(usize, usize, f64)],
     masses: &[f64],
+    pins: &[(f64, DVec2)],
     times: usize,
     columns: &mut [Vec<f64>; 1],
     scale: impl Fn(&mut [f64]),
 ) -> Result<(), FactorError> {
     let mut matrix = lower.to_vec();
-    for (v, &mass) in masses.iter().enumerate() {
-        matrix.extend([0, 1].map(|k| (2 * v + k, 2 * v + k, mass)));
+    for (v, (&mass, pin)) in masses.iter().zip(pins).enumerate() {
+        matrix.extend([0, 1].map(|k| (2 * v + k, 2 * v + k, mass + pin.0)));
     }
     let factor = SparseCholesky::new(2 * masses.len(), &matrix)?;
     for _ in 0..times {
         scale(&mut columns[0]);
-        columns[0].iter_mut().enumerate().for_each(|(i, x)| *x *= masses[i / 2]);
+        for (i, x) in columns[0].iter_mut().enumerate() {
+            let (held, at) = pins[i / 2];
+            *x = *x * masses[i / 2] + held * at[i % 2];
+        }
         factor.solve_in_place(columns);
     }
     Ok(())
