@@ -43,7 +43,7 @@ pub fn run(arguments: &WrinkleArguments, console: &Console) -> Result<Outcome, F
     }
     let ingredients = source::read(&recipe, console)?;
     let plan = source::one_plan(&ingredients, &arguments.sampling, &arguments.rig.file, console)?;
-    let method = arguments.deformation.method(&ingredients, console)?;
+    let method = arguments.deformation.method(&ingredients)?;
     let settings = ingredients.settings(Some(method));
     let body = bind(&ingredients, settings, source::user_cache(&arguments.cache).as_ref(), console)?;
     let maps = body.wrinkle_maps(arguments.size)?;
