@@ -23,6 +23,7 @@ class Bake:
         for thing in things:
             rig.check_posed(thing)
             rig.check(context, thing)
+        self.unseen = [f"{thing.name}: not seen by the bake: {what}" for thing in things for what in rig.unseen(thing)]
         self.frame_before = scene.frame_current
         self.first, self.last = scene.frame_start, scene.frame_end
         self.fps = scene.render.fps / scene.render.fps_base

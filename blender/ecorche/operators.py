@@ -217,7 +217,7 @@ class ECORCHE_OT_bake(Step, bpy.types.Operator):
 
     def finish(self, bake):
         bake.show()
-        for note in bake.job.notes:
+        for note in bake.unseen + bake.job.notes:
             self.report({"WARNING"}, note)
         self.report({"INFO"}, f"{bake.count()} frames in {', '.join(bake.paths)}")
         return {"FINISHED"}

@@ -73,12 +73,13 @@ def check(context, thing):
             f'"{modifier.object.name}" is scaled unevenly ({sizes}), which shears bones that turn; '
             "apply its scale (Ctrl+A > Scale)"
         )
-    return lines + [f"Not seen by the bake: {what}" for what in unseen(thing, index, held)]
+    return lines + [f"Not seen by the bake: {what}" for what in unseen(thing)]
 
 
-def unseen(thing, armature_index, bones):
+def unseen(thing):
     """What moves the mesh in Blender and is left out of a bake."""
-    modifier = thing.modifiers[armature_index]
+    armature_index, modifier = find_armature(thing)
+    bones = [bone for bone in modifier.object.data.bones if bone.use_deform and bone.name in thing.vertex_groups]
     before = [m.name for m in thing.modifiers[:armature_index] if m.show_viewport]
     if before:
         yield f"{', '.join(before)}, before the armature"

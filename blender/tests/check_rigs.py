@@ -100,6 +100,10 @@ def check_what_is_not_seen_is_told(folder):
     told = lines(thing)
     for what in ("the segments of 1 bones (upper)", "the bone envelopes", "the vertex group", f"{wave.name}, before"):
         assert f"Not seen by the bake: {what}" in told, told
+    part = sys.modules["bl_ext.user_default.ecorche.bake"]
+    bake = part.Bake(bpy.context, [thing], None)
+    bake.restore(bpy.context)
+    assert any("not seen by the bake: the segments" in note for note in bake.unseen), "the bake says it, too"
 
 
 def check_rest_position(folder):
