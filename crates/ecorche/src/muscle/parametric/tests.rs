@@ -172,8 +172,7 @@ fn a_muscle_that_thins_leaves_skin_where_skinning_has_it() {
     let mut workspace = Workspace::default();
     let rest = Pose::rest(&arm).world(&arm.skeleton);
     muscles.pose(&rest, 0.0, &mut workspace);
-    let [origin, line] =
-        [workspace.posed[0].origin, workspace.posed[0].line].map(|row| Vec3::from(row.truncate()));
+    let [origin, line] = [workspace.posed[0].origin, workspace.posed[0].line].map(|row| row.truncate());
     let over_belly = |point: Vec3| (0.3..0.7).contains(&((point - origin).dot(line) / line.length_squared()));
     let elbow = arm.skeleton.find("leftLowerArm").unwrap();
     for (share, rises) in [(0.7, true), (1.6, false)] {
