@@ -236,7 +236,7 @@ impl Document {
 
     /// For the page: everything that can be edited.
     pub fn describe(&self) -> Value {
-        let Anatomy { skin, body, .. } = self.anatomy();
+        let Anatomy { skin, wrinkles, body, .. } = self.anatomy();
         json!({
             "revision": self.revision,
             "path": self.path.as_ref().map(|p| p.display().to_string()),
@@ -245,6 +245,7 @@ impl Document {
             "redo": self.steps[1],
             "text": self.text(),
             "skin": skin,
+            "wrinkles": wrinkles,
             "muscle": body.muscle,
             "fat": body.fat,
             "parametric": body.parametric,

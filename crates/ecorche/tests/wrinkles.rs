@@ -204,9 +204,10 @@ fn bending_and_twisting_crease_the_same_skin_along_different_lines() {
         let offsets = offsets(&character, def.clone(), &clip(name));
         offsets.iter().map(|x| x.abs()).sum::<f32>()
     };
-    assert!(moved(&several, "twist") > 1.5 * moved(&one, "twist"), "twist needs lines of its own");
-    let ratio = moved(&several, "bend") / moved(&one, "bend");
-    assert!((0.7..1.3).contains(&ratio), "a fold is not counted twice: {ratio}");
+    let ratios = ["bend", "twist"].map(|name| moved(&several, name) / moved(&one, name));
+    let (least, most) = (ratios[0].min(ratios[1]), ratios[0].max(ratios[1]));
+    assert!(most > 1.5, "one set of lines cannot serve both: {ratios:?}");
+    assert!((0.7..1.3).contains(&least), "a fold is not counted twice: {ratios:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 /** What page and engine say to each other; the engine's side is src/message.rs. */
 
-import type { Fat, Keys, Muscle, Parametric, Skin } from "./anatomy_keys.ts";
+import type { Fat, Keys, Muscle, Parametric, Skin, Wrinkles } from "./anatomy_keys.ts";
 
 export type { Attachment, Fat, JointSettings, Muscle, Parametric, SampleChanges } from "./anatomy_keys.ts";
 
@@ -89,6 +89,8 @@ export interface Document {
   redo: number;
   text: string;
   skin: Skin;
+  /** Absent where the skin stays smooth. */
+  wrinkles: Wrinkles | null;
   muscle: Muscle[];
   fat: Fat[];
   parametric: Parametric[];
@@ -357,6 +359,7 @@ export type Value = boolean | number | string | Value[] | { [key: string]: Value
 
 export type Target =
   | "skin"
+  | "wrinkles"
   | { joint: string }
   | { entry: ["muscle" | "fat" | "parametric", string, Side] }
   | { keys: number };
