@@ -477,7 +477,7 @@ fn closed_pipe() -> std::process::Stdio {
 }
 
 /// One run of every command that prints, in the order of the help.
-const EVERY_COMMAND: [&str; 21] = [
+const EVERY_COMMAND: [&str; 22] = [
     "demo --sample cylinder?segments=8&rings=8 -o demo",
     "info sample:cylinder",
     "init sample:arm?resolution=2000 -o anatomy.toml --force",
@@ -489,6 +489,7 @@ const EVERY_COMMAND: [&str; 21] = [
     "crowd crowd.toml",
     "samples",
     "field sample:cylinder -o field.png --size 40x40 --path 5 --clip bend --frame 3",
+    "wrinkles sample:hand?resolution=20000 -o maps --clip fist --fps 2 --method lbs",
     "operator union",
     "profile sketch.png --force",
     "join out.bend.pc2 -o joined.pc2 --unchecked",

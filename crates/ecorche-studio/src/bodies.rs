@@ -75,6 +75,9 @@ impl Look {
 
     /// Whether bodies bound from the two are the same.
     fn same(self, a: &Anatomy, b: &Anatomy) -> bool {
+        if a.wrinkles != b.wrinkles {
+            return false;
+        }
         match self {
             Self::Lbs | Self::Dqs | Self::Cor => true,
             Self::Implicit => a.skin == b.skin,

@@ -15,6 +15,7 @@ use ecorche::muscle::definition::{FatDef, KeysDef, MuscleDef};
 use ecorche::muscle::parametric::ParametricDef;
 use ecorche::output::{WriteError, file};
 use ecorche::recipe::{AnatomySource, Ingredients};
+use ecorche::surface::wrinkles::WrinkleDef;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -33,6 +34,8 @@ wire! {
         pub redo: usize,
         pub text: String,
         pub skin: SkinDef,
+        /// Absent where the skin stays smooth.
+        pub wrinkles: Option<WrinkleDef>,
         pub muscle: Vec<MuscleDef>,
         pub fat: Vec<FatDef>,
         pub parametric: Vec<ParametricDef>,
@@ -262,7 +265,7 @@ impl Document {
 
     /// For the page: everything that can be edited.
     pub fn describe(&self) -> DocumentHead {
-        let Anatomy { skin, body, .. } = self.anatomy().clone();
+        let Anatomy { skin, wrinkles, body, .. } = self.anatomy().clone();
         DocumentHead {
             revision: self.revision,
             path: self.path.as_ref().map(|p| p.display().to_string()),
@@ -271,6 +274,7 @@ impl Document {
             redo: self.steps[1],
             text: self.text().to_owned(),
             skin,
+            wrinkles,
             muscle: body.muscle,
             fat: body.fat,
             parametric: body.parametric,

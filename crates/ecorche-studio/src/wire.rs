@@ -98,6 +98,7 @@ mod script {
     named!("unknown": serde_json::Value);
     // The anatomy's own types are made of its table of keys.
     named!("Skin": anatomy::SkinDef);
+    named!("Wrinkles": ecorche::surface::wrinkles::WrinkleDef);
     named!("Muscle": definition::MuscleDef);
     named!("Fat": definition::FatDef);
     named!("Parametric": ecorche::muscle::parametric::ParametricDef);

@@ -7,7 +7,9 @@ use ecorche::frame::Frame;
 use ecorche::geom::SelfContact;
 use ecorche::skinning::Surface;
 use ecorche::surface::LayerDef;
-use ecorche::surface::wrinkles::{Dab, MapError, Stroke, WrinkleDef, WrinkleError};
+use ecorche::surface::wrinkles::{
+    Curves, Dab, MapError, Stroke, System, ThesisDef, WrinkleDef, WrinkleError,
+};
 use glam::{Quat, Vec2, Vec3};
 use std::sync::Arc;
 
@@ -186,6 +188,28 @@ fn offsets(character: &Arc<Character>, def: WrinkleDef, pose: &Pose) -> Vec<f32>
     out.zip(&before.normals).map(|((p, q), &n)| (*q - *p).dot(n)).collect()
 }
 
+/// Mean change of the offsets over edges along the limb and around it.
+fn steepness(character: &Character, offsets: &[f32]) -> [f32; 2] {
+    let mesh = &character.meshes[0];
+    let mut sums = [[0.0; 2]; 2];
+    for triangle in &mesh.triangles {
+        for (a, b) in [(0, 1), (1, 2), (2, 0)].map(|(i, j)| (triangle[i] as usize, triangle[j] as usize)) {
+            let edge = mesh.positions[b] - mesh.positions[a];
+            let along = (edge.y / edge.length()).abs();
+            let of = if along > 0.99 {
+                0
+            } else if along < 0.01 {
+                1
+            } else {
+                continue;
+            };
+            sums[of][0] += (offsets[b] - offsets[a]).abs();
+            sums[of][1] += edge.length();
+        }
+    }
+    sums.map(|[change, length]| change / length)
+}
+
 #[test]
 fn bending_and_twisting_crease_the_same_skin_along_different_lines() {
     let character = limb();
@@ -197,16 +221,18 @@ fn bending_and_twisting_crease_the_same_skin_along_different_lines() {
     };
     // Half a turn is more than the range of motion has.
     let several = WrinkleDef { clips: vec!["twist".to_owned()], ..WrinkleDef::default() };
-    let one = WrinkleDef { patterns: 1, ..several.clone() };
     let body = bind(&character, with(Stack::dual_quaternion(), several.clone()));
     assert!(body.wrinkles().unwrap().patterns > 1);
-    let moved = |def: &WrinkleDef, name: &str| {
-        let offsets = offsets(&character, def.clone(), &clip(name));
-        offsets.iter().map(|x| x.abs()).sum::<f32>()
-    };
-    assert!(moved(&several, "twist") > 1.5 * moved(&one, "twist"), "twist needs lines of its own");
-    let ratio = moved(&several, "bend") / moved(&one, "bend");
-    assert!((0.7..1.3).contains(&ratio), "a fold is not counted twice: {ratio}");
+    let bent = offsets(&character, several.clone(), &clip("bend"));
+    let [along_bent, around_bent] = steepness(&character, &bent);
+    let [along_twisted, around_twisted] =
+        steepness(&character, &offsets(&character, several, &clip("twist")));
+    assert!(around_twisted > 0.0, "twist folds the skin");
+    let ratios = [along_bent / around_bent, along_twisted / around_twisted];
+    assert!(ratios[0] > 1.5 * ratios[1], "bends fold along the limb, twist across: {ratios:?}");
+    let sum = |offsets: &[f32]| offsets.iter().map(|x| x.abs()).sum::<f32>();
+    let ratio = sum(&bent) / sum(&offsets(&character, WrinkleDef::default(), &clip("bend")));
+    assert!((0.5..1.5).contains(&ratio), "a fold is not counted twice: {ratio}");
 }
 
 #[test]
@@ -326,4 +352,29 @@ fn maps_hold_the_pattern_of_the_mesh_in_its_texture_coordinates() {
     assert!(body.folds(0, &scratch).iter().all(|fold| *fold == [0.0; 3]));
     let smooth = bind(&character, Stack::linear());
     assert!(matches!(smooth.wrinkle_maps(64), Err(MapError::Smooth)));
+}
+
+#[test]
+fn the_thesis_curves_stand_out_of_bent_skin_and_lie_in_it_at_rest() {
+    let character = limb();
+    for curves in [Curves::Grown, Curves::Stripes] {
+        let thesis = ThesisDef { curves, ..ThesisDef::default() };
+        let def = WrinkleDef { system: System::Thesis, thesis, ..WrinkleDef::default() };
+        let body = bind(&character, with(Stack::dual_quaternion(), def.clone()));
+        assert!(body.wrinkles().unwrap().segments > 10, "{curves:?}");
+        assert!(offsets(&character, def.clone(), &Pose::rest(&character)).iter().all(|&x| x == 0.0));
+        let out = offsets(&character, def.clone(), &pose(&character, 0.5));
+        let most = out.iter().copied().fold(0.0, f32::max);
+        assert!((1e-3..0.03).contains(&most), "{curves:?}: {most}");
+        // Before and after other frames it is the same.
+        let (mut state, mut scratch) = (State::default(), Scratchpad::default());
+        let alone = deform(&body, &pose(&character, 0.5));
+        body.deform_next(&Pose::rest(&character), 0.0, &mut state, &mut scratch);
+        let later = body.deform_next(&pose(&character, 0.5), 0.1, &mut state, &mut scratch);
+        assert_eq!(alone.meshes, later.meshes);
+    }
+    let wrong = ThesisDef { ramp: [60.0, 10.0], ..ThesisDef::default() };
+    let def = WrinkleDef { thesis: wrong, ..WrinkleDef::default() };
+    let refused = Body::bind(character, with(Stack::linear(), def), None).unwrap_err().to_string();
+    assert!(refused.contains("an end above its start"), "{refused}");
 }

@@ -15,7 +15,7 @@ fn types() -> String {
     let mut text = String::from(
         "/**\n * What page and engine say to each other. Made from the engine's own types; do not edit it by hand\n \
          * (`UPDATE=1 cargo test -p ecorche-studio typed` writes it again).\n */\n\n\
-         import type { Fat, Keys, Muscle, Parametric, Skin } from \"./anatomy_keys.ts\";\n\
+         import type { Fat, Keys, Muscle, Parametric, Skin, Wrinkles } from \"./anatomy_keys.ts\";\n\
          import type { Edit, Side, Smooth, Vector } from \"./messages.ts\";\n",
     );
     text += &format!(
@@ -117,7 +117,7 @@ fn the_pages_edits_are_the_librarys() {
     let known = told.split('`').skip(3).step_by(2).filter(|name| *name != "splice");
     assert_eq!(known.collect::<Vec<_>>(), edits);
     let target = json!({ "entry": ["parametric", "biceps", "left"] });
-    for target in [json!("skin"), json!({ "joint": "a" }), target, json!({ "keys": 0 })] {
+    for target in [json!("skin"), json!("wrinkles"), json!({ "joint": "a" }), target, json!({ "keys": 0 })] {
         serde_json::from_value::<Target>(target).unwrap();
     }
 }

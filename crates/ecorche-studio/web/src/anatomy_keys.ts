@@ -95,10 +95,80 @@ export type Wrinkles = {
   ramp: number;
   /** How much narrower valleys are than ridges; 0 is a sine. */
   sharpness: number;
+  /** What wrinkles are made of: stripes, as high as the skin loses length, or the thesis' ridges around curves. */
+  system: "stripes" | "thesis";
+  /** Settings of the thesis' ridges. */
+  thesis: Thesis;
+  /** Directions in which the same skin may wrinkle: as bending folds it, and as twist folds it to either side. */
+  patterns: number;
+  /** How much deeper than other wrinkles the crease is that a joint folds along; 0 places none. */
+  creases: number;
+  /** Clips of the character whose poses count beside the range of motion. */
+  clips: string[];
+  /** Creases drawn on the skin. */
+  stroke: Stroke[];
+  /** Places with a mask or a direction of their own; later ones lie over those before. */
+  dab: Dab[];
   /** Joints whose skin wrinkles. Empty: all. */
   joints: string[];
   /** Joints with settings of their own, by name. */
   joint: Record<string, JointWrinkles>;
+};
+
+/** Ridges around curves of the skin, of the system thesis. */
+export type Thesis = {
+  /** Where curves come from: grown along gradients of the angle between two bones' fields, or the ridges of the stripes. */
+  curves: "grown" | "stripes";
+  /** Of a wrinkle; never less than 1.2 edges of the mesh. Absent: a share of the limb's. */
+  radius: number | null;
+  /** Radius of a wrinkle in radii of the limb. */
+  share: number;
+  /** Largest angle between gradients one after the other on a curve, degrees. */
+  direction: number;
+  /** Angle between the gradients of both bones from which a curve may begin, degrees. */
+  seed_angle: number;
+  /** Angle below which a curve ends, degrees. */
+  least_angle: number;
+  /** How much both bones must hold the skin of a curve. */
+  field: number;
+  /** Cosine between the skin's normal and the folding side from which skin wrinkles. */
+  facing: number;
+  /** Least distance between curves, in radii of a wrinkle. */
+  seed_distance: number;
+  /** How deep the axis of a wrinkle that shows fully lies below the skin, in its radii. Less is higher. */
+  sunk: number;
+  /** Bend of the joint at which wrinkles appear and from which they show fully, degrees. */
+  ramp: [number, number];
+  /** Curves hold to the direction of edges. */
+  topology_bias: boolean;
+};
+
+/** A crease drawn on the skin, such as a line of the palm. */
+export type Stroke = {
+  /** The bone whose coordinates the points are in. Absent: those of bind space. */
+  bone: string | null;
+  /** On the skin at rest, one after the other along the crease. */
+  points: [number, number, number][];
+  /** How much deeper than other wrinkles the crease is. */
+  depth: number;
+  /** The least mask on the crease. */
+  mask: number;
+  /** How far from the crease the skin still folds across it. */
+  width: number;
+};
+
+/** A ball in which the skin has a mask or a direction of its own. */
+export type Dab = {
+  /** The bone whose coordinates it is in. Absent: those of bind space. */
+  bone: string | null;
+  /** Its middle. */
+  at: [number, number, number];
+  /** It holds fully within half of this. */
+  radius: number;
+  /** How much the skin may wrinkle; 0 is not at all. Absent: as found. */
+  mask: number | null;
+  /** Along which the skin is compressed: creases run across. Absent: as found. */
+  direction: [number, number, number] | null;
 };
 
 /** What the skin of one joint does differently. */
@@ -377,8 +447,43 @@ export const KEYS = {
     onset: { label: "Onset", about: "Share of its length that skin may lose before it wrinkles.", slider: { min: 0, max: 0.2, step: 0.005, scale: 1, unit: "" } },
     ramp: { label: "Ramp", about: "Share of its length over which wrinkles appear. Lower: sooner, and more suddenly.", slider: { min: 0.01, max: 0.2, step: 0.005, scale: 1, unit: "" } },
     sharpness: { label: "Sharpness", about: "How much narrower valleys are than ridges; 0 is a sine.", slider: { min: 0, max: 0.25, step: 0.01, scale: 1, unit: "" } },
+    system: { label: "System", about: "What wrinkles are made of: stripes, as high as the skin loses length, or the thesis' ridges around curves.", choices: ["stripes", "thesis"] },
+    thesis: { label: "Thesis", about: "Settings of the thesis' ridges." },
+    patterns: { label: "Patterns", about: "Directions in which the same skin may wrinkle: as bending folds it, and as twist folds it to either side." },
+    creases: { label: "Creases", about: "How much deeper than other wrinkles the crease is that a joint folds along; 0 places none.", slider: { min: 0, max: 2, step: 0.05, scale: 1, unit: "" } },
+    clips: { label: "Clips", about: "Clips of the character whose poses count beside the range of motion." },
+    stroke: { label: "Stroke", about: "Creases drawn on the skin." },
+    dab: { label: "Dab", about: "Places with a mask or a direction of their own; later ones lie over those before." },
     joints: { label: "Joints", about: "Joints whose skin wrinkles. Empty: all." },
     joint: { label: "Joint", about: "Joints with settings of their own, by name." },
+  },
+  Thesis: {
+    curves: { label: "Curves", about: "Where curves come from: grown along gradients of the angle between two bones' fields, or the ridges of the stripes.", choices: ["grown", "stripes"] },
+    radius: { label: "Radius", about: "Of a wrinkle; never less than 1.2 edges of the mesh. Absent: a share of the limb's.", slider: { min: 0.1, max: 20, step: 0.1, scale: 1000, unit: "mm" } },
+    share: { label: "Share", about: "Radius of a wrinkle in radii of the limb.", slider: { min: 0.01, max: 0.3, step: 0.01, scale: 1, unit: "" } },
+    direction: { label: "Direction", about: "Largest angle between gradients one after the other on a curve, degrees.", slider: { min: 0, max: 90, step: 1, scale: 1, unit: "" } },
+    seed_angle: { label: "Seed angle", about: "Angle between the gradients of both bones from which a curve may begin, degrees.", slider: { min: 0, max: 90, step: 1, scale: 1, unit: "" } },
+    least_angle: { label: "Least angle", about: "Angle below which a curve ends, degrees.", slider: { min: 0, max: 90, step: 1, scale: 1, unit: "" } },
+    field: { label: "Field", about: "How much both bones must hold the skin of a curve.", slider: { min: 0, max: 1, step: 0.05, scale: 1, unit: "" } },
+    facing: { label: "Facing", about: "Cosine between the skin's normal and the folding side from which skin wrinkles.", slider: { min: -1, max: 1, step: 0.05, scale: 1, unit: "" } },
+    seed_distance: { label: "Seed distance", about: "Least distance between curves, in radii of a wrinkle.", slider: { min: 0, max: 10, step: 0.1, scale: 1, unit: "" } },
+    sunk: { label: "Sunk", about: "How deep the axis of a wrinkle that shows fully lies below the skin, in its radii. Less is higher.", slider: { min: -0.5, max: 1, step: 0.05, scale: 1, unit: "" } },
+    ramp: { label: "Ramp", about: "Bend of the joint at which wrinkles appear and from which they show fully, degrees." },
+    topology_bias: { label: "Topology bias", about: "Curves hold to the direction of edges." },
+  },
+  Stroke: {
+    bone: { label: "Bone", about: "The bone whose coordinates the points are in. Absent: those of bind space." },
+    points: { label: "Points", about: "On the skin at rest, one after the other along the crease." },
+    depth: { label: "Depth", about: "How much deeper than other wrinkles the crease is.", slider: { min: 0, max: 2, step: 0.05, scale: 1, unit: "" } },
+    mask: { label: "Mask", about: "The least mask on the crease.", slider: { min: 0, max: 1, step: 0.05, scale: 1, unit: "" } },
+    width: { label: "Width", about: "How far from the crease the skin still folds across it.", slider: { min: 1, max: 60, step: 0.5, scale: 1000, unit: "mm" } },
+  },
+  Dab: {
+    bone: { label: "Bone", about: "The bone whose coordinates it is in. Absent: those of bind space." },
+    at: { label: "At", about: "Its middle." },
+    radius: { label: "Radius", about: "It holds fully within half of this.", slider: { min: 1, max: 200, step: 1, scale: 1000, unit: "mm" } },
+    mask: { label: "Mask", about: "How much the skin may wrinkle; 0 is not at all. Absent: as found.", slider: { min: 0, max: 1, step: 0.05, scale: 1, unit: "" } },
+    direction: { label: "Direction", about: "Along which the skin is compressed: creases run across. Absent: as found." },
   },
   JointWrinkles: {
     wavelength: { label: "Wavelength", about: "From crease to crease at rest. Absent: as for all joints.", slider: { min: 1, max: 60, step: 0.5, scale: 1000, unit: "mm" } },

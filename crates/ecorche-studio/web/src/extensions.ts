@@ -3,5 +3,6 @@
 import type { Page } from "./page.ts";
 import { addCrowd } from "./panel/crowd.ts";
 import { addParametric } from "./panel/parametric.ts";
+import { addWrinkles } from "./panel/wrinkles.ts";
 
-export const EXTENSIONS: readonly ((page: Page) => void)[] = [addParametric, addCrowd];
+export const EXTENSIONS: readonly ((page: Page) => void)[] = [addParametric, addCrowd, addWrinkles];

@@ -102,6 +102,7 @@ export type Value = boolean | number | string | Value[] | { [key: string]: Value
 
 export type Target =
   | "skin"
+  | "wrinkles"
   | { joint: string }
   | { entry: ["muscle" | "fat" | "parametric", string, Side] }
   | { keys: number };

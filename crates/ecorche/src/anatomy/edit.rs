@@ -43,6 +43,8 @@ pub enum Target {
     Skin,
     /// `[skin.joint."NAME"]`
     Joint(String),
+    /// `[wrinkles]`
+    Wrinkles,
     /// A muscle or fat pad by name and side. The side of a mirror image finds the entry it comes from.
     Entry(Kind, String, Side),
     /// An entry of `[[keys]]`, counted from 0.
@@ -55,6 +57,7 @@ impl Target {
         match self {
             Self::Skin => &keys::SKIN,
             Self::Joint(_) => &keys::JOINT,
+            Self::Wrinkles => &keys::WRINKLES,
             Self::Entry(Kind::Muscle, ..) => &keys::MUSCLE,
             Self::Entry(Kind::Fat, ..) => &keys::FAT,
             Self::Entry(Kind::Parametric, ..) => &keys::PARAMETRIC,
@@ -199,6 +202,7 @@ impl AnatomyFile {
         let what = match target {
             Target::Skin => "[skin]".to_owned(),
             Target::Joint(name) => format!("[skin.joint.\"{name}\"]"),
+            Target::Wrinkles => "[wrinkles]".to_owned(),
             Target::Entry(kind, name, side) => format!("{} \"{name}\" of side {}", kind.key(), side.name()),
             Target::Keys(index) => format!("keys {}", index + 1),
         };
@@ -215,6 +219,7 @@ impl AnatomyFile {
         let index = match target {
             Target::Skin => return Ok(root.key("skin")),
             Target::Joint(name) => return Ok(root.key("skin").key("joint").key(name)),
+            Target::Wrinkles => return Ok(root.key("wrinkles")),
             Target::Entry(Kind::Muscle, name, side) => {
                 body.muscle.iter().position(|m| same(&m.name, m.side, m.mirror, &(name, *side)))
             }

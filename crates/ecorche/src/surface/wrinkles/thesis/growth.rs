@@ -60,11 +60,12 @@ pub(super) fn grow(skin: &Skin, angles: &[f32], bend: &Bend, def: &ThesisDef) ->
         if !free(skin.rest.positions[seed as usize], &taken) {
             continue;
         }
-        let gradient = gradient(skin, angles, seed);
+        // On the crest of the angle there is no gradient; the curve begins across the limb.
+        let start = gradient(skin, angles, seed);
+        let start = if is_flat(start, bend) { bend.axis } else { start.normalize_or_zero() };
         let mut curve: Curve = Vec::new();
         for sign in [1.0, -1.0] {
-            let start = sign * gradient;
-            let half = half(skin, angles, def, seed, start, |p| free(p, &taken));
+            let half = half(skin, angles, (bend, def), seed, sign * start, |p| free(p, &taken));
             if sign > 0.0 {
                 curve.extend(half.iter().rev());
                 curve.push((seed, angles[seed as usize]));
@@ -86,7 +87,7 @@ pub(super) fn grow(skin: &Skin, angles: &[f32], bend: &Bend, def: &ThesisDef) ->
 fn half(
     skin: &Skin,
     angles: &[f32],
-    def: &ThesisDef,
+    (bend, def): (&Bend, &ThesisDef),
     seed: u32,
     start: Vec3,
     free: impl Fn(Vec3) -> bool,
@@ -107,12 +108,14 @@ fn half(
         }
         let edge = (at(next) - at(here)).normalize_or_zero();
         let own = gradient(skin, angles, next);
+        let flat = is_flat(own, bend);
+        let own = own.normalize_or_zero();
         // The gradient's sign is that of the edge so far: it turns over where the angle is largest.
         let own = if own.dot(edge) < 0.0 { -own } else { own };
         let turned = direction.angle_between(own).to_degrees();
         curve.push((next, angle));
         here = next;
-        if own == Vec3::ZERO || turned > def.direction {
+        if flat || turned > def.direction {
             // Flat or noisy: go on as before. Topology bias holds to the edge.
             direction = if def.topology_bias { edge } else { direction };
         } else {
@@ -122,7 +125,12 @@ fn half(
     curve
 }
 
-/// Unit gradient of the angle in the tangent plane, by least squares over two rings; zero where it is flat.
+/// Whether a gradient says nothing: the angle changes by less than a hundredth over the radius of a wrinkle.
+fn is_flat(gradient: Vec3, bend: &Bend) -> bool {
+    gradient.length() * bend.radius < 0.01
+}
+
+/// Gradient of the angle in the tangent plane, by least squares over two rings, radians per metre.
 fn gradient(skin: &Skin, angles: &[f32], v: u32) -> Vec3 {
     let normal = skin.normals[v as usize].as_dvec3();
     let (x, y) = normal.any_orthonormal_pair();
@@ -148,5 +156,5 @@ fn gradient(skin: &Skin, angles: &[f32], v: u32) -> Vec3 {
         return Vec3::ZERO;
     }
     let slope = DVec2::new(yy * right.x - xy * right.y, xx * right.y - xy * right.x) / determinant;
-    (x * slope.x + y * slope.y).normalize_or_zero().as_vec3()
+    (x * slope.x + y * slope.y).as_vec3()
 }
