@@ -1,6 +1,6 @@
 use super::*;
 use crate::character::Pose;
-use crate::deform::{Under, Workspace};
+use crate::deform::Workspace;
 use crate::sampling::{Plan, Sampling};
 
 fn recipe(json: &str) -> Recipe {
@@ -43,7 +43,8 @@ fn a_sample_has_its_own_muscles_unless_they_are_left_out_or_others_are_given() {
     assert!(!read(&off).has_muscles());
     assert_eq!(read(&off).settings(None).stack, Stack::implicit());
     let papers = Recipe { tracking: Some(Tracking::Scheme2014), ..own.clone() };
-    assert_eq!(read(&papers).settings(None).stack.under, Under::Nothing);
+    let papers = read(&papers).settings(None).stack;
+    assert_eq!(papers, Stack::muscles().with_tracking(Tracking::Scheme2014));
     let anatomy =
         AnatomySource::Text { text: "version = 1\n[skin]\ngap = 0.1\n".to_owned(), folder: ".".into() };
     let given = read(&Recipe { anatomy, ..own });
