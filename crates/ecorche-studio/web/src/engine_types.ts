@@ -252,8 +252,8 @@ export interface Notice {
   level: Level;
   text: string;
   /** Of a question: the request that a yes sends, and the one that a no sends. */
-  yes: unknown | null;
-  no: unknown | null;
+  yes: unknown;
+  no: unknown;
 }
 
 /** What is being bound. */

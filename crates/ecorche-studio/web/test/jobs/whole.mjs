@@ -1,4 +1,4 @@
-/** Jobs: the way of a piece of work to a file; a heavy character; every size, the keyboard alone. */
+/** Jobs: the way of a piece of work to a file; every size, the keyboard alone. */
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
@@ -38,36 +38,6 @@ export const whole = {
       assert.ok(!existsSync(path.join(folder, "never.pc2")), "nothing is left of it");
       await hand.press("Escape");
       await hand.until(() => document.querySelector("dialog") === null);
-    });
-  },
-
-  async "job: 20 000 vertices with muscles"(browser) {
-    await visit(browser, ["sample:athlete?resolution=20000"], async ({ tab }) => {
-      const hand = new Hand(tab);
-      await hand.press("Space");
-      await hand.press("2");
-      await tab.settled("dqs");
-      const told = [];
-      await tab.page.exposeFunction("note", (text) => { if (text !== "" && told.at(-1) !== text) told.push(text); });
-      await tab.run(() => { new globalThis.MutationObserver(() => globalThis.note(document.querySelector("#state").textContent)).observe(document.querySelector("#state"), { childList: true, characterData: true, subtree: true }); });
-      await hand.timed("skin over muscles, bound and shown", async () => {
-        await hand.press("5");
-        // Other work goes on meanwhile.
-        await hand.find("biceps");
-        await hand.until(() => globalThis.ecorche.model.selection.kind === "muscle");
-        await hand.timed("a frame while it binds", () => hand.press("End"), () => hand.until(() => globalThis.ecorche.model.frame.at === globalThis.ecorche.model.frame.last));
-      }, () => tab.settled("muscles"));
-      assert.ok(told.some((text) => /preparing Muscles: .+ \d+ of \d+/.test(text)), `it says how far it is: ${told.join("; ")}`);
-      assert.ok((await tab.run(() => globalThis.ecorche.model.frame.strands.exact?.length)) > 0, "the muscles are seen");
-      await hand.timed("a frame", () => hand.press("ArrowLeft"), () => tab.settled("muscles"));
-      // Only the last of three widths is bound to the end.
-      const before = await tab.positions();
-      await hand.timed("the last of three widths", async () => { for (const width of ["14", "17", "20"]) await hand.put("Width", width); }, async () => {
-        await hand.undos(3);
-        await tab.settled("muscles");
-      });
-      assert.ok(!same(before, await tab.positions()), "the skin follows");
-      await tab.screenshot("69-heavy");
     });
   },
 
