@@ -1,5 +1,6 @@
 //! Wrinkles on whole bodies: where skin creases, when, and what is refused.
 
+use ecorche::anatomy::{AnatomyFile, Edit, Target, Value};
 use ecorche::character::subdivide::subdivide;
 use ecorche::character::{Character, Pose};
 use ecorche::deform::{BindError, Body, Stack, State, Workspace as Scratchpad};
@@ -377,4 +378,16 @@ fn the_thesis_curves_stand_out_of_bent_skin_and_lie_in_it_at_rest() {
     let def = WrinkleDef { thesis: wrong, ..WrinkleDef::default() };
     let refused = Body::bind(character, with(Stack::linear(), def), None).unwrap_err().to_string();
     assert!(refused.contains("an end above its start"), "{refused}");
+}
+
+#[test]
+fn settings_of_an_anatomy_file_are_edited_and_undone() {
+    let text = "version = 1\n";
+    let mut file = AnatomyFile::parse("a.toml", text.to_owned()).unwrap();
+    let set = Edit::Set { target: Target::Wrinkles, field: "gain".to_owned(), value: Value::from(0.5f32) };
+    let back = file.apply(&set).unwrap();
+    assert_eq!(file.anatomy().wrinkles.as_ref().unwrap().gain, 0.5);
+    file.apply(&back).unwrap();
+    assert_eq!(file.text(), text);
+    assert_eq!(file.anatomy().wrinkles, None);
 }
