@@ -3,7 +3,7 @@
  * (`UPDATE=1 cargo test -p ecorche-studio typed` writes it again).
  */
 
-import type { Fat, Keys, Muscle, Parametric, Skin } from "./anatomy_keys.ts";
+import type { Fat, Keys, Muscle, Parametric, Skin, Wrinkles } from "./anatomy_keys.ts";
 import type { Edit, Side, Smooth, Vector } from "./messages.ts";
 
 export const VERSION = 6;
@@ -110,6 +110,8 @@ export interface DocumentHead {
   redo: number;
   text: string;
   skin: Skin;
+  /** Absent where the skin stays smooth. */
+  wrinkles: Wrinkles | null;
   muscle: Muscle[];
   fat: Fat[];
   parametric: Parametric[];
