@@ -46,8 +46,14 @@ impl<'a> Exercise<'a> {
         Ok(Self { character, surface, skinner, poses })
     }
 
-    /// How `joint` turns against `parent` in the pose that compresses the skin of `of` most; `None` if none turns it by 20 degrees.
-    pub fn strongest_turn(&self, parent: usize, joint: usize, of: impl Fn(usize) -> bool) -> Option<Quat> {
+    /// How `joint` bends against `parent` in the pose that compresses the skin of `of` most; `None` if none bends it by 20 degrees.
+    /// Turns about `along`, the limb, are twist and no bends.
+    pub fn strongest_bend(
+        &self,
+        [parent, joint]: [usize; 2],
+        along: Vec3,
+        of: impl Fn(usize) -> bool,
+    ) -> Option<Quat> {
         let rest = &self.surface.mesh;
         let corners = rest.triangles.iter().enumerate().filter(|(_, t)| t.iter().all(|&v| of(v as usize)));
         let own: Vec<usize> = corners.map(|(t, _)| t).collect();
@@ -61,7 +67,8 @@ impl<'a> Exercise<'a> {
             let [above, below] = [parent, joint].map(|j| Quat::from_mat3a(&posed[j].matrix3).normalize());
             let turn = above.inverse() * below;
             let turn = if turn.w < 0.0 { -turn } else { turn };
-            if turn.to_axis_angle().1.to_degrees() < 20.0 {
+            let (axis, angle) = turn.to_axis_angle();
+            if angle.to_degrees() < 20.0 || axis.dot(along).abs() > std::f32::consts::FRAC_1_SQRT_2 {
                 continue;
             }
             self.skinner.skin(&posed, &rest.positions, &mut positions, &mut workspace);

@@ -80,9 +80,10 @@ impl Thesis {
         for joint in &ground.joints {
             let Some(j) = skeleton.find(&joint.name).filter(|_| joint.subdivisions == 0) else { continue };
             let Some(parent) = skeleton.nearest_ancestor(j, |p| skeleton.joints[p].in_skin) else { continue };
-            let Some(turn) = exercise.strongest_turn(parent, j, |v| ground.is_of(v, j)) else { continue };
-            let (axis, _) = turn.to_axis_angle();
             let along = bone_direction(skeleton, &surface_joints(surface), j);
+            let own = |v: usize| ground.is_of(v, j);
+            let Some(turn) = exercise.strongest_bend([parent, j], along, own) else { continue };
+            let (axis, _) = turn.to_axis_angle();
             let Some(inward) = axis.cross(along).try_normalize() else { continue };
             let limb = joint.radius;
             // Thinner than an edge, a wrinkle would show on single vertices only.
