@@ -71,13 +71,10 @@ impl Default for SkinDef {
 #[serde(deny_unknown_fields, default)]
 pub struct SchemeDef {
     /// Largest turn of a joint in a substep of 2014, radians.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<f32>,
     /// 2012: a gradient that turns by more than this is a contact. 2014: gradients that differ by less belong to neighbours. Radians.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub contact_angle: Option<f32>,
     /// 2012: steps towards the surface. 2014: relaxations after the main loop of a substep.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub iterations: Option<u32>,
     /// Whether skin around contacts is smoothed at the end.
     pub smoothing: bool,

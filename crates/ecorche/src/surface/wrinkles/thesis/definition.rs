@@ -32,7 +32,6 @@ pub struct ThesisDef {
     /// Where curves come from.
     pub curves: Curves,
     /// Of a wrinkle, metres, above 0. `None`: [`ThesisDef::share`] of the limb's. Never less than 1.2 edges.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub radius: Option<f32>,
     /// Radius of a wrinkle in radii of the limb, above 0 to 1.
     pub share: f32,
