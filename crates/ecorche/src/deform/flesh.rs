@@ -209,6 +209,14 @@ struct Under {
     in_parts: Arc<[Arc<[PartFibre]>]>,
 }
 
+/// What lies over one fibre at bind.
+struct Found {
+    belly: Arc<[f32]>,
+    shares: Vec<(u32, f32)>,
+    /// Of each part: its share at even stations.
+    of_part: Vec<Option<Arc<[f32]>>>,
+}
+
 /// Under which skin each muscle lies; and which pads displace the flesh of which part.
 fn under(character: &Character, surface: &Surface, parts: &Parts, musculature: &Musculature) -> Under {
     let flesh = musculature.at_bind();
@@ -226,7 +234,7 @@ fn under(character: &Character, surface: &Surface, parts: &Parts, musculature: &
         .filter(|(_, part)| **part != FOLLOWS)
         .map(|(&p, &part)| (p, part as usize))
         .collect();
-    let found: Vec<(Arc<[f32]>, Vec<(u32, f32)>, Vec<Option<Arc<[f32]>>>)> = flesh
+    let found: Vec<Found> = flesh
         .muscles
         .par_iter()
         .map(|posed| {
@@ -263,17 +271,16 @@ fn under(character: &Character, surface: &Surface, parts: &Parts, musculature: &
                 Some((v, on_stations(stations, near.s as f32))).filter(|s| s.1 > 0.0)
             };
             let belly = (0..STATIONS).map(|i| belly(i as f64 / (STATIONS - 1) as f64)).collect();
-            (belly, vertices.filter_map(share).collect(), of_part)
+            Found { belly, shares: vertices.filter_map(share).collect(), of_part }
         })
         .collect();
     let in_part = |part: usize| {
-        let here = |(found, fibre): (&(_, _, Vec<Option<Arc<[f32]>>>), u32)| {
-            Some(PartFibre { fibre, shares: found.2[part].clone()? })
-        };
+        let here =
+            |(found, fibre): (&Found, u32)| Some(PartFibre { fibre, shares: found.of_part[part].clone()? });
         found.iter().zip(0u32..).filter_map(here).collect::<Arc<[PartFibre]>>()
     };
     let in_parts = (0..parts.parts.len()).map(in_part).collect();
-    let (bellies, shares) = found.into_iter().map(|(belly, shares, _)| (belly, shares)).unzip();
+    let (bellies, shares) = found.into_iter().map(|found| (found.belly, found.shares)).unzip();
     let mut pads: Vec<Vec<usize>> = vec![Vec::new(); parts.parts.len()];
     for (index, pad) in flesh.fat.iter().enumerate() {
         let allowed = named(&definition.fat[pad.pad].parts);
