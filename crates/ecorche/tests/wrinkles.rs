@@ -5,7 +5,7 @@ use ecorche::character::subdivide::subdivide;
 use ecorche::character::{Character, Pose};
 use ecorche::deform::{BindError, Body, Stack, State, Workspace as Scratchpad};
 use ecorche::frame::Frame;
-use ecorche::geom::SelfContact;
+use ecorche::geom::{SelfContact, TriMesh};
 use ecorche::skinning::Surface;
 use ecorche::surface::LayerDef;
 use ecorche::surface::wrinkles::{
@@ -180,24 +180,77 @@ fn joints_that_are_not_finite_wrinkle_nothing_they_hold() {
     assert!(frame.meshes[0].positions.iter().all(|p| p.is_finite()));
 }
 
-/// How far each vertex of the surface stands out of the smooth skin, along the normal at rest.
+/// How far each vertex stands out of the smooth skin, in the order of the file.
 fn offsets(character: &Arc<Character>, def: WrinkleDef, pose: &Pose) -> Vec<f32> {
-    let surface = Surface::new(character).unwrap();
-    let bodies = [Stack::dual_quaternion(), with(Stack::dual_quaternion(), def)];
-    let [before, after] = bodies.map(|stack| surface.positions(&deform(&bind(character, stack), pose)));
-    let out = before.iter().zip(&after).zip(surface.mesh.normals());
-    out.map(|((p, q), n)| (*q - *p).dot(n)).collect()
+    let smooth = deform(&bind(character, Stack::dual_quaternion()), pose);
+    let wrinkled = deform(&bind(character, with(Stack::dual_quaternion(), def)), pose);
+    let [before, after] = [&smooth, &wrinkled].map(|frame| frame.meshes[0].positions.clone());
+    let triangles = character.meshes[0].triangles.clone();
+    let normals = TriMesh { positions: before.clone(), triangles }.normals();
+    before.iter().zip(&after).zip(&normals).map(|((p, q), &n)| (*q - *p).dot(n)).collect()
+}
+
+/// Mean change of the offsets over edges along the limb and around it.
+fn steepness(character: &Character, offsets: &[f32]) -> [f32; 2] {
+    let mesh = &character.meshes[0];
+    let mut sums = [[0.0; 2]; 2];
+    for triangle in &mesh.triangles {
+        for (a, b) in [(0, 1), (1, 2), (2, 0)].map(|(i, j)| (triangle[i] as usize, triangle[j] as usize)) {
+            let edge = mesh.positions[b] - mesh.positions[a];
+            let along = (edge.y / edge.length()).abs();
+            let of = if along > 0.99 {
+                0
+            } else if along < 0.01 {
+                1
+            } else {
+                continue;
+            };
+            sums[of][0] += (offsets[b] - offsets[a]).abs();
+            sums[of][1] += edge.length();
+        }
+    }
+    sums.map(|[change, length]| change / length)
+}
+
+#[test]
+fn bending_and_twisting_crease_the_same_skin_along_different_lines() {
+    let character = limb();
+    let clip = |name: &str, share: f32| {
+        let clip = character.clip(name).unwrap();
+        let mut pose = Pose::rest(&character);
+        clip.sample(clip.start + share * (clip.end - clip.start), &mut pose);
+        pose
+    };
+    // Half of the bend: folded to the end, skin meets skin, which limits wrinkles in places of its own.
+    let bend = clip("bend", 0.25);
+    // Half a turn is more than the range of motion has.
+    let several =
+        WrinkleDef { patterns: 3, creases: 0.5, clips: vec!["twist".to_owned()], ..WrinkleDef::default() };
+    let body = bind(&character, with(Stack::dual_quaternion(), several.clone()));
+    assert!(body.wrinkles().unwrap().patterns > 1);
+    let bent = offsets(&character, several.clone(), &bend);
+    let [along_bent, around_bent] = steepness(&character, &bent);
+    let [along_twisted, around_twisted] =
+        steepness(&character, &offsets(&character, several, &clip("twist", 0.5)));
+    assert!(around_twisted > 0.0, "twist folds the skin");
+    let ratios = [along_bent / around_bent, along_twisted / around_twisted];
+    assert!(ratios[0] > 1.5 * ratios[1], "bends fold along the limb, twist across: {ratios:?}");
+    let smooth = deform(&bind(&character, Stack::dual_quaternion()), &bend);
+    let lengths = body.lengths_across_creases(&smooth, &deform(&body, &bend));
+    let lost: f32 = lengths.iter().map(|(_, [short, _])| (1.0 - short).max(0.0)).sum();
+    let back: f32 = lengths.iter().map(|(_, [short, long])| long - short).sum();
+    assert!(lost > 0.0 && back > 0.0 && back < lost, "a fold counts once: {back} of {lost}");
 }
 
 #[test]
 fn a_joint_has_a_valley_where_it_folds_and_a_stroke_where_it_is_drawn() {
     let character = limb();
-    // Deeper, plain skinning folds the limb through itself, and its normals turn over.
-    let bent = pose(&character, 0.2);
+    let bent = pose(&character, 0.5);
     let frames = Surface::new(&character).unwrap();
     let joint = (0..character.skeleton.len()).rev().find(|&j| character.skeleton.joints[j].in_skin).unwrap();
     let at = frames.joint_from_bind()[joint].inverse().translation;
-    let positions = &frames.mesh.positions;
+    let rest = bind(&character, Stack::dual_quaternion()).rest(&mut Scratchpad::default());
+    let positions = &rest.meshes[0].positions;
     let along = {
         let root = frames.joint_from_bind()[0].inverse().translation;
         Vec3::from(at - root).normalize()

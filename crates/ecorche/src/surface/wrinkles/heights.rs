@@ -67,9 +67,13 @@ pub(super) fn heights(pattern: &Pattern, def: &WrinkleDef, scene: &Scene, w: &mu
             free * pattern.gain[v] * Vec3A::new(kept.x.sqrt(), kept.y.sqrt(), kept.z.sqrt())
         })
         .collect_into_vec(&mut w.folds);
-    let at = w.folds.iter().zip(&pattern.scale).zip(&pattern.wave);
+    let at = w.folds.iter().zip(&pattern.scale).zip(&pattern.wave).zip(&pattern.depth);
     w.heights.clear();
-    w.heights.extend(at.map(|((&fold, &scale), &wave)| (fold * scale).dot(wave)));
+    w.heights.extend(at.map(|(((&fold, &scale), &wave), &depth)| {
+        // A crease begins like other wrinkles and deepens as the skin folds.
+        let deeper = Vec3A::ONE + depth * (2.0 * fold).min(Vec3A::ONE);
+        (fold * scale * deeper).dot(wave)
+    }));
     let heights = &w.heights;
     pattern
         .vertices

@@ -181,6 +181,8 @@ pub(super) struct Pattern {
     pub wave: Vec<Vec3A>,
     /// Height of a fold of 1, metres: wavelength times mask, over pi.
     pub scale: Vec<Vec3A>,
+    /// How much deeper a valley of full fold is than others.
+    pub depth: Vec<Vec3A>,
     /// Of the settings.
     pub gain: Vec<f32>,
     /// Squared cosines between the lines: first and second, first and third, second and third.
@@ -208,15 +210,16 @@ impl Pattern {
         let count = vertices.len();
         let mut wave = vec![Vec3A::ZERO; count];
         let mut scale = vec![Vec3A::ZERO; count];
+        let mut depth = vec![Vec3A::ZERO; count];
         let mut lines = vec![[DVec3::ZERO; 3]; count];
         let place = |v: u32| vertices.binary_search(&v).ok();
         for (k, set) in sets.iter().enumerate() {
             for (v, &of_surface) in set.vertices.iter().enumerate() {
                 let Some(i) = place(of_surface) else { continue };
                 // A crease is deeper; the ridges beside it are as high as others.
-                let deeper = if set.wave[v] < 0.0 { 1.0 + set.depth[v] } else { 1.0 };
+                depth[i][k] = if set.wave[v] < 0.0 { set.depth[v] as f32 } else { 0.0 };
                 wave[i][k] = set.wave[v];
-                scale[i][k] = (set.wavelengths[v] / PI * set.mask[v] * deeper) as f32;
+                scale[i][k] = (set.wavelengths[v] / PI * set.mask[v]) as f32;
                 // Without a mask, a pattern takes no part of the fold.
                 lines[i][k] = if set.mask[v] > 0.0 { set.lines[v] } else { DVec3::ZERO };
             }
@@ -252,6 +255,7 @@ impl Pattern {
             spacing_kept: if all > 0.0 { (kept / all) as f32 } else { 1.0 },
             wave,
             scale,
+            depth,
             vertices,
         }
     }
