@@ -72,10 +72,8 @@ impl Value {
             },
             Json::String(text) => Self::Text(text),
             Json::Array(list) => Self::List(list.into_iter().map(Self::from_json).collect()),
-            // What a table has not is not written.
             Json::Object(entries) => {
-                let there = entries.into_iter().filter(|(_, value)| !value.is_null());
-                Self::Table(there.map(|(key, value)| (key, Self::from_json(value))).collect())
+                Self::Table(entries.into_iter().map(|(key, value)| (key, Self::from_json(value))).collect())
             }
         }
     }

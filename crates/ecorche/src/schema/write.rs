@@ -110,7 +110,9 @@ impl fmt::Display for Value {
             }
             Self::Table(table) => {
                 f.write_str("{ ")?;
-                for (k, (key, value)) in table.iter().enumerate() {
+                // What was left out is not a number here.
+                let there = table.iter().filter(|(_, value)| !matches!(value, Self::Number(n) if n.is_nan()));
+                for (k, (key, value)) in there.enumerate() {
                     write!(f, "{}{} = {value}", if k == 0 { "" } else { ", " }, key_text(key))?;
                 }
                 f.write_str(" }")
