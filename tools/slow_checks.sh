@@ -49,6 +49,11 @@ for pair in 4.5=3.11 5.2=3.13; do
     echo "skipped: Blender ${pair%=*} needs Python ${pair#*=}"
   fi
 done
+jobs() {
+  CHROMIUM=${CHROMIUM:-/usr/bin/chromium} timeout 3000 node crates/ecorche-studio/web/test/studio.mjs --jobs \
+    --ecorche target/release/ecorche --out target/studio-screenshots
+}
+check "whole jobs in the studio" jobs
 clone() { # PYTHON
   local clone=target/clone venv=target/venv-clone
   rm -rf "$clone" "$venv"
