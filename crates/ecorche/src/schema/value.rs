@@ -83,6 +83,11 @@ impl Value {
         serde_json::to_value(self).and_then(serde_json::from_value)
     }
 
+    /// Whether it is of something that was not given: not a number, see [`Value::of`].
+    pub(super) fn is_left_out(&self) -> bool {
+        matches!(self, Self::Number(number) if number.is_nan())
+    }
+
     /// A number of either kind.
     pub(super) fn number(&self) -> Option<f64> {
         match self {

@@ -63,6 +63,7 @@ impl Kind {
         match (self, value) {
             (Self::Table(table), Value::Table(entries)) => {
                 let known = table.keys.iter().filter_map(|key| Some((key, entries.get(key.name)?)));
+                let known = known.filter(|(_, value)| !value.is_left_out());
                 let mut parts: Vec<String> = known
                     .map(|(key, value)| format!("{} = {}", key_text(key.name), key.kind.write(value, false)))
                     .collect();
@@ -110,8 +111,7 @@ impl fmt::Display for Value {
             }
             Self::Table(table) => {
                 f.write_str("{ ")?;
-                // What was left out is not a number here.
-                let there = table.iter().filter(|(_, value)| !matches!(value, Self::Number(n) if n.is_nan()));
+                let there = table.iter().filter(|(_, value)| !value.is_left_out());
                 for (k, (key, value)) in there.enumerate() {
                     write!(f, "{}{} = {value}", if k == 0 { "" } else { ", " }, key_text(key))?;
                 }
