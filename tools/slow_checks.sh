@@ -53,7 +53,7 @@ jobs() {
   CHROMIUM=${CHROMIUM:-/usr/bin/chromium} timeout 3000 node crates/ecorche-studio/web/test/studio.mjs --jobs \
     --ecorche target/release/ecorche --out target/studio-screenshots
 }
-check "whole jobs in the studio" jobs
+check "the studio in a browser, with whole jobs" jobs
 clone() { # PYTHON
   local clone=target/clone venv=target/venv-clone
   rm -rf "$clone" "$venv"

@@ -6,6 +6,7 @@ export const { values: options } = parseArgs({
   options: {
     ecorche: { type: "string", default: "../../../target/release/ecorche" },
     out: { type: "string", default: "../../../target/studio-screenshots" },
+    short: { type: "boolean", default: false },
     jobs: { type: "boolean", default: false },
     only: { type: "string", default: "" },
     minutes: { type: "string", default: "" },

@@ -3,7 +3,7 @@
  *
  *     node test/studio.mjs --ecorche ../../../target/release/ecorche --out ../../../target/studio-screenshots
  *
- * `--jobs` runs whole jobs as well, which take long. `--only WORDS` runs the steps whose names contain the words, and holds what is timed to its limit; `--minutes N` makes
+ * `--short` opens and looks only; `--jobs` runs whole jobs as well, which take long. `--only WORDS` runs the steps whose names contain the words, and holds what is timed to its limit; `--minutes N` makes
  * the step about memory play that long; `--pictures FOLDER` makes the pictures of docs/studio.md instead of testing; `--page
  * FOLDER` takes the page from there, as `npm run build -- --outDir FOLDER` made it, so that a change of it needs no Rust.
  */
@@ -30,7 +30,8 @@ if (options.pictures !== "") {
 }
 let failed = 0;
 const long = options.jobs || options.only !== "" ? jobs : {};
-for (const [name, step] of Object.entries({ ...opening, ...long, ...looking, ...editing, ...crowds, ...keeping, ...serving, ...costs })) {
+const rest = options.short ? {} : { ...long, ...editing, ...crowds, ...keeping, ...serving, ...costs };
+for (const [name, step] of Object.entries({ ...opening, ...looking, ...rest })) {
   if (!name.includes(options.only)) continue;
   const started = performance.now();
   try {
